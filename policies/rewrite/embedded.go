@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // Embedded changes the objects that the platform has embedded in body, the answer to c.
@@ -91,7 +92,7 @@ func (e *embedder) object() error {
 		if err != nil {
 			return err
 		}
-		name := nameOf(raw)
+		name := string(jsonscan.Unquoted(raw))
 		if name == "body" { // of an _envelope
 			if err := e.value(); err != nil {
 				return err
@@ -137,62 +138,25 @@ func (e *embedder) copyTo(end int64) {
 // relations rewrites the value of _embedded. The objects of a relation stand in the order of
 // its links.
 func (e *embedder) relations(value jsontext.Value, links map[string][]reference) error {
-	in := decoderOf(value)
-	if t, err := in.ReadToken(); err != nil || t.Kind() != '{' {
-		return errNotJSON
-	}
-	e.out.WriteByte('{')
-	for i := 0; in.PeekKind() == '"'; i++ {
-		raw, err := next(in, value)
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			e.out.WriteByte(',')
-		}
-		e.out.Write(raw)
-		e.out.WriteByte(':')
-		if err := e.related(in, value, links[nameOf(raw)]); err != nil {
-			return err
-		}
-	}
-	e.out.WriteByte('}')
-	_, err := in.ReadToken()
-	return err
-}
-
-// related rewrites the objects of one relation, which in has come to.
-func (e *embedder) related(in *jsontext.Decoder, body []byte, links []reference) error {
-	if t, err := in.ReadToken(); err != nil || t.Kind() != '[' {
-		return errNotJSON
-	}
-	e.out.WriteByte('[')
-	for i := 0; in.PeekKind() != ']'; i++ {
-		value, err := next(in, body)
-		if err != nil {
-			return err
-		}
-		var embedded *call.Call
-		if i < len(links) {
-			embedded, _ = e.call.Embedded(links[i].Href)
-		}
-		if value, err = e.each(embedded, value); err != nil {
-			return err
-		}
-		if i > 0 {
-			e.out.WriteByte(',')
-		}
-		e.out.Write(value)
-	}
-	e.out.WriteByte(']')
-	_, err := in.ReadToken()
+	value, err := replaceMembers(value, func(name string, objects jsontext.Value) (jsontext.Value, error) {
+		links := links[name]
+		return replaceElements(objects, func(object jsontext.Value) (jsontext.Value, error) {
+			var embedded *call.Call
+			if len(links) > 0 {
+				embedded, _ = e.call.Embedded(links[0].Href)
+				links = links[1:]
+			}
+			return e.each(embedded, object)
+		})
+	})
+	e.out.Write(value)
 	return err
 }
 
 var errNotJSON = fmt.Errorf("%w of JSON", ask.ErrUndecided)
 
 func decoderOf(body []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(body), lax...)
 }
 
 // next reads a value, or the name of a member, and returns it as a part of body.
@@ -200,10 +164,4 @@ func next(in *jsontext.Decoder, body []byte) (jsontext.Value, error) {
 	value, err := in.ReadValue()
 	end := in.InputOffset()
 	return body[end-int64(len(value)) : end], err
-}
-
-// nameOf returns the text of a name.
-func nameOf(raw jsontext.Value) string {
-	name, _ := jsontext.AppendUnquote(nil, raw) // it has been read, and a bad character matches nothing
-	return string(name)
 }

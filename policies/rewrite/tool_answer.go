@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // errToolAnswer means that an answer of a server of tools may hold what nobody can redact.
@@ -17,8 +19,11 @@ var errToolAnswer = errors.New("the answer of the tool is not all JSON")
 // in each text, which must be JSON. A text that says what failed may be any. The error says that
 // the answer has another form, or anything that is not JSON.
 func ToolAnswer(body []byte, paths [][]string) ([]byte, error) {
+	if !jsontext.Value(body).IsValid(lax...) {
+		return nil, errNotJSON
+	}
 	answers := false
-	body, err := eachMember(body, func(name string, value jsontext.Value) (jsontext.Value, error) {
+	body, err := replaceMembers(body, func(name string, value jsontext.Value) (jsontext.Value, error) {
 		switch name {
 		case "result":
 			answers = true
@@ -54,29 +59,26 @@ func AbilityPaths(paths [][]string) [][]string {
 // toolResult redacts the result of a call.
 func toolResult(result jsontext.Value, paths [][]string) (jsontext.Value, error) {
 	t := &toolRedactor{paths: AbilityPaths(paths)}
-	err := members(result, func(name, value jsontext.Value) error {
-		t.failed = t.failed || nameOf(name) == "isError" && string(value) == "true"
-		return nil
-	})
-	if err != nil {
-		return nil, err
+	for name, value := range jsonscan.Members(result) {
+		t.failed = t.failed || string(jsonscan.Unquoted(name.Of(result))) == "isError" && string(value.Of(result)) == "true"
 	}
 	for _, known := range []string{"structuredContent", "toolResult"} {
 		t.whole = append(t.whole, below(known, t.paths)...)
 	}
-	if result, err = redactLists(result, slices.Concat(t.paths, t.whole)); err != nil {
+	result, err := redactLists(result, slices.Concat(t.paths, t.whole))
+	if err != nil {
 		return nil, err
 	}
-	return eachMember(result, func(name string, value jsontext.Value) (jsontext.Value, error) {
+	return replaceMembers(result, func(name string, value jsontext.Value) (jsontext.Value, error) {
 		switch name {
 		case "content", "contents":
-			return eachElement(value, t.part)
+			return replaceElements(value, t.part)
 		case "messages": // of a prompt
-			return eachElement(value, func(message jsontext.Value) (jsontext.Value, error) {
-				return eachMember(message, func(name string, value jsontext.Value) (jsontext.Value, error) {
+			return replaceElements(value, func(message jsontext.Value) (jsontext.Value, error) {
+				return replaceMembers(message, func(name string, value jsontext.Value) (jsontext.Value, error) {
 					switch {
 					case name == "content" && value.Kind() == '[':
-						return eachElement(value, t.part)
+						return replaceElements(value, t.part)
 					case name == "content":
 						return t.part(value)
 					case name == "role" || name == "_meta":
@@ -102,7 +104,7 @@ var aboutPart = []string{"type", "uri", "mimeType", "name", "title", "descriptio
 // part redacts a part of a result: a text, or a resource with one. What is neither cannot be
 // read, such as an image.
 func (t *toolRedactor) part(part jsontext.Value) (jsontext.Value, error) {
-	return eachMember(part, func(name string, value jsontext.Value) (jsontext.Value, error) {
+	return replaceMembers(part, func(name string, value jsontext.Value) (jsontext.Value, error) {
 		switch name {
 		case "text":
 			return t.text(value)
@@ -142,70 +144,4 @@ func (t *toolRedactor) text(value jsontext.Value) (jsontext.Value, error) {
 // integer keys stand for elements.
 func redactLists(body []byte, paths [][]string) ([]byte, error) {
 	return redact(nil, body, nil, paths, true)
-}
-
-// members reads an object. Anything else, and anything behind it, is an error.
-func members(object jsontext.Value, each func(name, value jsontext.Value) error) error {
-	in := decoderOf(object)
-	if t, err := in.ReadToken(); err != nil || t.Kind() != '{' {
-		return errNotJSON
-	}
-	for in.PeekKind() == '"' {
-		name, err := next(in, object)
-		if err != nil {
-			return err
-		}
-		value, err := next(in, object)
-		if err != nil {
-			return err
-		}
-		if err := each(name, value); err != nil {
-			return err
-		}
-	}
-	if _, err := in.ReadToken(); err != nil {
-		return err
-	}
-	if len(bytes.TrimSpace(object[in.InputOffset():])) > 0 {
-		return errToolAnswer
-	}
-	return nil
-}
-
-// eachMember replaces the values of an object. Anything else is an error.
-func eachMember(object jsontext.Value, each func(name string, value jsontext.Value) (jsontext.Value, error)) (jsontext.Value, error) {
-	out := []byte{'{'}
-	err := members(object, func(name, value jsontext.Value) error {
-		value, err := each(nameOf(name), value)
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, name...), ':'), value...)
-		return err
-	})
-	return append(out, '}'), err
-}
-
-// eachElement replaces the elements of a list. Anything else is an error.
-func eachElement(list jsontext.Value, each func(jsontext.Value) (jsontext.Value, error)) (jsontext.Value, error) {
-	in := decoderOf(list)
-	if t, err := in.ReadToken(); err != nil || t.Kind() != '[' {
-		return nil, errNotJSON
-	}
-	out := []byte{'['}
-	for in.PeekKind() != ']' {
-		value, err := next(in, list)
-		if err != nil {
-			return nil, err
-		}
-		if value, err = each(value); err != nil {
-			return nil, err
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, value...)
-	}
-	_, err := in.ReadToken()
-	return append(out, ']'), err
 }
