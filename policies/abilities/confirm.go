@@ -205,14 +205,11 @@ func (p *Abilities) confirmedFor(ctx context.Context, r *policy.Request, rule *C
 		return "", policy.Verdict{}, err
 	case answer != nil:
 		return "", policy.InPlatformWords(answer), nil
-	case who.Kind == caller.User && who.ID > 0:
-		return "user " + strconv.FormatUint(who.ID, 10), policy.Verdict{}, nil
-	case who.Kind == caller.KeyHolder:
-		if name, ok := r.ShopKeyName(); ok {
-			return "key " + r.Site.Identities.KeyedName(name), policy.Verdict{}, nil
-		}
 	}
-	return "", refused, nil
+	if by = r.Name(who); by == "" {
+		return "", refused, nil
+	}
+	return by, policy.Verdict{}, nil
 }
 
 // refuse is the refusal of a call that waits for a person.

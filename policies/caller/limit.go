@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"net/netip"
 	"strconv"
 
@@ -25,10 +26,7 @@ func (ids *Identities) count(key cacheKey, client netip.Addr) (counted bool, err
 // header that the platform ignores.
 func (ids *Identities) giveBack(who Caller, client netip.Addr) {
 	address := AddressKey(client)
-	name := "at " + address
-	if who.ID != 0 {
-		name = "user " + strconv.FormatUint(who.ID, 10)
-	}
+	name := cmp.Or(userName(who), "at "+address)
 	if ids.limit.Allow(name) {
 		ids.limit.Refund(address)
 	}
@@ -44,4 +42,23 @@ func AddressKey(a netip.Addr) string {
 		}
 	}
 	return a.String()
+}
+
+// userName names a user that the platform has confirmed. It is "" for others.
+func userName(who Caller) string {
+	if who.ID == 0 {
+		return ""
+	}
+	return "user " + strconv.FormatUint(who.ID, 10)
+}
+
+// Name names who is calling, however the credentials are spelled: a user, or a shop key. who is what the platform has
+// said. It is "" for others, since unconfirmed credentials cost nothing to make up.
+func (w *Whole) Name(who Caller) string {
+	if who.Kind == KeyHolder {
+		if name, ok := w.ShopKeyName(); ok {
+			return "key " + w.Site.Identities.KeyedName(name)
+		}
+	}
+	return userName(who)
 }

@@ -248,23 +248,17 @@ func (l *RateLimit) client(ctx context.Context, r *policy.Request) (string, erro
 	return caller.AddressKey(r.Client), nil
 }
 
-// caller returns the name of a caller that the platform has confirmed, however the
-// credentials are spelled: a user, or for "per key" a shop key. It returns "" for others,
-// since unconfirmed credentials cost nothing to make up.
+// caller names a caller that the platform has confirmed: a user, or for "per key" a shop key. It returns "" for
+// others.
 func (l *RateLimit) caller(ctx context.Context, r *policy.Request) (string, error) {
 	who, answer, err := r.Who(ctx)
 	if err != nil || answer != nil {
 		return "", err
 	}
-	switch {
-	case who.Kind == caller.User:
-		return "user " + strconv.FormatUint(who.ID, 10), nil
-	case who.Kind == caller.KeyHolder && l.Per == "key":
-		if name, ok := r.ShopKeyName(); ok {
-			return "key " + r.Site.Identities.KeyedName(name), nil
-		}
+	if who.Kind == caller.KeyHolder && l.Per != "key" {
+		return "", nil
 	}
-	return "", nil
+	return r.Name(who), nil
 }
 
 // EachRoute implements [policy.Router].
