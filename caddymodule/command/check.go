@@ -163,8 +163,8 @@ func spoolFindings(directives []*routing.Directive) ([]routing.Finding, error) {
 		if err != nil {
 			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", routing.Place(cmp.Or(d.At, "the configuration"), d.Imported), err)
 		}
-		for _, f := range budget.LookAtSpool(dir, d.SpoolLimit) {
-			found = append(found, routing.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: routing.CodeOf(f.Code).Do})
+		for _, text := range budget.LookAtSpool(dir, d.SpoolLimit) {
+			found = append(found, routing.Finding{Code: budget.CodeSpool, At: d.At, Imported: d.Imported, Text: text})
 		}
 	}
 	return found, nil

@@ -132,8 +132,8 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
 	key := pool.Spool{Dir: dir, Limit: g.spoolLimit()}
-	e.spool, err = key.Lease(ctx, &e.leases, func(f budget.Finding) {
-		g.app.odd(finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.Imported.At(""), Text: f.Text}, directive: g.spot()})
+	e.spool, err = key.Lease(ctx, &e.leases, func(text string) {
+		g.app.odd(finding{Finding: routing.Finding{Code: budget.CodeSpool, At: g.At, Imported: g.Imported.At(""), Text: text}, directive: g.spot()})
 	})
 	if err != nil {
 		return err

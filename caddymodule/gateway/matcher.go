@@ -97,8 +97,8 @@ func (m *MatchRESTCall) spool(ctx caddy.Context) (*budget.Spool, error) {
 		return nil, err
 	}
 	key := pool.Spool{Dir: dir, Limit: budget.SpoolFor(call.DefaultUploadLimit)}
-	spool, err := key.Lease(ctx, &m.leases, func(f budget.Finding) {
-		ctx.Logger().Warn(f.Text, zap.String("code", f.Code))
+	spool, err := key.Lease(ctx, &m.leases, func(text string) {
+		ctx.Logger().Warn(text, zap.String("code", budget.CodeSpool))
 	})
 	if err != nil {
 		ctx.Logger().Warn("rest_call: larger forms cannot be read", zap.Error(err))

@@ -50,7 +50,7 @@ func SpoolDir(configured string) (string, error) {
 
 // Lease leases the spool. It returns an error if no file can be made in its directory, and
 // reports the other findings once for each load of a configuration.
-func (k Spool) Lease(ctx caddy.Context, l *Leases, report func(budget.Finding)) (*budget.Spool, error) {
+func (k Spool) Lease(ctx caddy.Context, l *Leases, report func(finding string)) (*budget.Spool, error) {
 	_, err := Lease(l, checked{ctx.GetMetricsRegistry(), k}, func() (struct{}, error) {
 		found, err := budget.CheckSpool(k.Dir, k.Limit)
 		for _, f := range found {

@@ -9,18 +9,15 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Finding is something odd in a configuration that does load.
-type Finding struct {
-	Code string // W01 and so on
-	Text string // one sentence
-}
+// CodeSpool is the code of what is odd about a directory for bodies.
+const CodeSpool = "W14"
 
 func createIn(dir string) (*os.File, error) { return os.CreateTemp(dir, "restwarden-") }
 
 // CheckSpool makes a file in dir and removes it. The error says why bodies cannot be spooled
-// there. A full disk is no error, since it may have room again. The findings, of code W14,
-// say that dir is in memory, or that its disk has less room than limit.
-func CheckSpool(dir string, limit int64) ([]Finding, error) {
+// there. A full disk is no error, since it may have room again. Each finding, of [CodeSpool], is a
+// sentence that says that dir is in memory, or that its disk has less room than limit.
+func CheckSpool(dir string, limit int64) (findings []string, err error) {
 	f, err := createIn(dir)
 	switch {
 	case err == nil:
@@ -38,19 +35,19 @@ func CheckSpool(dir string, limit int64) ([]Finding, error) {
 }
 
 // LookAtSpool returns the findings of CheckSpool, and changes nothing.
-func LookAtSpool(dir string, limit int64) (found []Finding) {
+func LookAtSpool(dir string, limit int64) (findings []string) {
 	disk, known := diskOf(dir)
 	if !known {
 		return nil
 	}
 	if disk.memory != "" {
-		found = append(found, Finding{"W14", fmt.Sprintf("request bodies are kept in %s, which is memory (%s)", dir, disk.memory)})
+		findings = append(findings, fmt.Sprintf("request bodies are kept in %s, which is memory (%s)", dir, disk.memory))
 	}
 	if disk.free < uint64(max(limit, 0)) {
-		found = append(found, Finding{"W14", fmt.Sprintf("request bodies are kept in %s, which has %s free, less than spool_limit (%s)",
-			dir, humanize.IBytes(disk.free), humanize.IBytes(uint64(limit)))})
+		findings = append(findings, fmt.Sprintf("request bodies are kept in %s, which has %s free, less than spool_limit (%s)",
+			dir, humanize.IBytes(disk.free), humanize.IBytes(uint64(limit))))
 	}
-	return found
+	return findings
 }
 
 // disk is what the system says about the disk of a directory.
