@@ -8,16 +8,10 @@ import (
 
 // Marks are the headers by which the platform marks every answer of its REST interface, errors
 // too, and no page (WP_REST_Server::serve_request). A plugin may add to them or take one away,
-// so that each counts alone.
+// so that each counts alone, as a bit.
 type Marks uint8
 
-// The marks.
-const (
-	MarkAllow  Marks = 1 << iota // Access-Control-Allow-Headers names the nonce's header
-	MarkExpose                   // Access-Control-Expose-Headers names the header of totals
-)
-
-// markHeaders are the headers of the marks, in the order of their bits.
+// markHeaders are the headers of the marks, in the order of their bits. They name the nonce's header, and that of totals.
 var markHeaders = [...]string{"Access-Control-Allow-Headers", "Access-Control-Expose-Headers"}
 
 // Headers returns the names of the headers.
