@@ -72,7 +72,7 @@ func readObject(data []byte) (*members, *Refusal) {
 // readList reads the elements of a JSON list that is known to be valid, undecoded, at most limit of
 // them. An empty object is an empty list, since clients in PHP write one for the other.
 func readList(raw jsontext.Value, limit int) (items []any, refusal *Refusal) {
-	if raw.Kind() != '[' && (raw.Kind() != '{' || !jsonscan.Empty(raw)) {
+	if raw.Kind() != '[' && !jsonscan.EmptyObject(raw) {
 		return nil, errBatch
 	}
 	for value := range jsonscan.Elements(raw) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/mcp"
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // Bounds, in bytes, of an address. The platform's has a dozen short fields.
@@ -37,7 +37,7 @@ func readAddress(c *call.Call, name string) (jsontext.Value, error) {
 		return nil, err
 	}
 	plain := len(raw) <= maxSentAddress
-	object := plain && mcp.Each(raw, func(_ []byte, field jsontext.Value) {
+	object := plain && jsonscan.Each(raw, func(_ []byte, field jsontext.Value) {
 		kind := field.Kind()
 		plain = plain && kind != '{' && kind != '['
 	})
@@ -86,8 +86,8 @@ func addressDiffers(sent, now jsontext.Value) (differs bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	mcp.Each(sent, func(name []byte, field jsontext.Value) {
-		differs = differs || fmt.Sprint(current[string(name)]) != fmt.Sprint(mcp.Plain(field))
+	jsonscan.Each(sent, func(name []byte, field jsontext.Value) {
+		differs = differs || fmt.Sprint(current[string(name)]) != fmt.Sprint(jsonscan.Plain(field))
 	})
 	return differs, nil
 }

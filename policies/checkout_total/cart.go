@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/mcp"
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -47,7 +47,7 @@ func readCart(text []byte) (c cart, err error) {
 	}
 	c.billing, c.shipping = members[2], members[3]
 	switch items := members[0]; {
-	case items == nil, items.Kind() == 'n', mcp.EmptyList(items):
+	case items == nil, items.Kind() == 'n', jsonscan.EmptyList(items):
 		c.empty = true
 		return c, nil
 	case items.Kind() != '[':
@@ -55,7 +55,7 @@ func readCart(text []byte) (c cart, err error) {
 	}
 	totals, ok := namedMembers(members[1], "total_price")
 	if ok {
-		price, _ := mcp.Plain(totals[0]).(string)
+		price, _ := jsonscan.Plain(totals[0]).(string)
 		c.total, err = strconv.ParseInt(price, 10, 64)
 	}
 	if !ok || err != nil {
@@ -70,7 +70,7 @@ func readCart(text []byte) (c cart, err error) {
 func namedMembers(object []byte, names ...string) (values []jsontext.Value, ok bool) {
 	values = make([]jsontext.Value, len(names))
 	once := true
-	ok = mcp.Each(object, func(name []byte, value jsontext.Value) {
+	ok = jsonscan.Each(object, func(name []byte, value jsontext.Value) {
 		if i := slices.IndexFunc(names, func(wanted string) bool { return wanted == string(name) }); i >= 0 {
 			once = once && values[i] == nil
 			values[i] = value

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // MayExecute tells whether a body on any route may be a message that runs something: an
@@ -45,7 +47,9 @@ func holdsMethod(body []byte) (found bool, err error) {
 			return found, err
 		}
 		list = list || integerKey(key)
-		below = below || value.Kind() == '{' && hasMethod(value)
+		jsonscan.Each(value, func(name []byte, value jsontext.Value) {
+			below = below || string(name) == "method" && executes(value)
+		})
 		found = found || key == "method" && executes(value)
 	}
 	_, err = dec.ReadToken()
@@ -61,29 +65,6 @@ func mentions(body []byte) bool {
 func executes(value jsontext.Value) bool {
 	method, ok := text(value)
 	return ok && slices.Contains(Executing, method)
-}
-
-// hasMethod tells whether an object has a member method that runs something.
-func hasMethod(object jsontext.Value) bool {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(object), lax...)
-	if _, err := dec.ReadToken(); err != nil {
-		return false
-	}
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return false
-		}
-		key := name.String()
-		value, err := dec.ReadValue()
-		if err != nil {
-			return false
-		}
-		if key == "method" && executes(value) {
-			return true
-		}
-	}
-	return false
 }
 
 // ID returns the id that the answer to a body should carry, as written: that of a message

@@ -123,7 +123,7 @@ func membersOf(text jsontext.Value) (members map[string]jsontext.Value, ok bool)
 // membersInside is membersOf for a text that is known to be valid.
 func membersInside(text jsontext.Value) (members map[string]jsontext.Value, ok bool) {
 	members = map[string]jsontext.Value{}
-	ok = Each(text, func(name []byte, value jsontext.Value) {
+	ok = jsonscan.Each(text, func(name []byte, value jsontext.Value) {
 		if len(members) <= maxMembers {
 			members[string(name)] = value
 		}
@@ -186,7 +186,7 @@ func plainID(id jsontext.Value) bool {
 // params returns the members of params, which only messages that run nothing may lack.
 func (m *Message) params(members map[string]jsontext.Value) (map[string]jsontext.Value, *call.Refusal) {
 	raw, set := members["params"]
-	if !set || raw.Kind() == 'n' || EmptyList(raw) {
+	if !set || raw.Kind() == 'n' || jsonscan.EmptyList(raw) {
 		return nil, nil
 	}
 	params, ok := membersInside(raw)
@@ -269,7 +269,7 @@ func AbilityID(id string) bool {
 // argument returns an object, or nil for what PHP takes for no input.
 func argument(raw jsontext.Value) (object jsontext.Value, ok bool) {
 	switch {
-	case raw == nil, raw.Kind() == 'n', EmptyList(raw):
+	case raw == nil, raw.Kind() == 'n', jsonscan.EmptyList(raw):
 		return nil, true
 	}
 	return raw, raw.Kind() == '{'

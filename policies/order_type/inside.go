@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
@@ -70,9 +71,9 @@ func (p *OrderType) updatedInside(m *mcp.Message) ([]uint64, error) {
 	err := eachArgument(m, func(name []byte, value jsontext.Value) {
 		switch string(name) {
 		case "route":
-			saidRoute = mcp.Plain(value)
+			saidRoute = jsonscan.Plain(value)
 		case "method":
-			saidMethod = mcp.Plain(value)
+			saidMethod = jsonscan.Plain(value)
 		}
 	})
 	if err != nil {
@@ -113,12 +114,12 @@ func innerIDs(m *mcp.Message, param, inPath string) ([]uint64, error) {
 	}
 	add(inPath)
 	err := eachArgument(m, func(name []byte, data jsontext.Value) {
-		if string(name) == "route" || string(name) == "method" || data.Kind() == 'n' || mcp.EmptyList(data) {
+		if string(name) == "route" || string(name) == "method" || data.Kind() == 'n' || jsonscan.EmptyList(data) {
 			return
 		}
-		plainData = mcp.Each(data, func(name []byte, value jsontext.Value) {
+		plainData = jsonscan.Each(data, func(name []byte, value jsontext.Value) {
 			if string(name) == param && len(ids) <= maxInside {
-				add(mcp.Plain(value))
+				add(jsonscan.Plain(value))
 			}
 		}) && plainData
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
@@ -52,7 +53,7 @@ func (p *OrderType) updatedBy(m *mcp.Message) ([]uint64, error) {
 	var said any
 	err := eachArgument(m, func(name []byte, value jsontext.Value) {
 		if string(name) == "id" {
-			said = mcp.Plain(value)
+			said = jsonscan.Plain(value)
 		}
 	})
 	if err != nil || said == nil && !updatesOrders(name) {
@@ -68,7 +69,7 @@ func (p *OrderType) updatedBy(m *mcp.Message) ([]uint64, error) {
 // eachArgument goes through what a message hands to its tool. It decodes nothing: arguments may
 // be large.
 func eachArgument(m *mcp.Message, f func(name []byte, value jsontext.Value)) error {
-	if m.Input != nil && !mcp.Each(m.Input, f) {
+	if m.Input != nil && !jsonscan.Each(m.Input, f) {
 		return call.Ambiguous("message_arguments")
 	}
 	return nil

@@ -5,6 +5,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"encoding/json"
 	"iter"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -132,12 +133,39 @@ func Elements(text []byte) iter.Seq[Span] {
 	}
 }
 
-// Empty tells whether an object has no member.
-func Empty(object []byte) bool {
-	for range Members(object) {
-		return false
+// Each calls f with the name, without escapes, and the value of each member of an object. They are slices of it.
+// The result is false for what is no object.
+func Each(object jsontext.Value, f func(name []byte, value jsontext.Value)) bool {
+	for name, value := range Members(object) {
+		f(Unquoted(name.Of(object)), value.Of(object))
 	}
-	return true
+	return object.Kind() == '{'
+}
+
+// Plain returns a text as a string, a number as a json.Number and null as nil. Anything else it
+// returns as it is.
+func Plain(value jsontext.Value) any {
+	switch value.Kind() { //nolint:exhaustive // all others are returned
+	case 'n':
+		return nil
+	case '0':
+		return json.Number(value)
+	case '"':
+		return string(Unquoted(value))
+	}
+	return value
+}
+
+// EmptyList tells whether a value is a list without elements, which clients in PHP write for an empty object.
+func EmptyList(value jsontext.Value) bool { return value.Kind() == '[' && empty(value, ']') }
+
+// EmptyObject tells whether a value is an object without members.
+func EmptyObject(value jsontext.Value) bool { return value.Kind() == '{' && empty(value, '}') }
+
+// empty tells whether the bracket of a list or an object ends it at once.
+func empty(value []byte, bracket byte) bool {
+	i := begin(value, value[Blank(value, 0)])
+	return i < len(value) && value[i] == bracket
 }
 
 // begin returns where the first element of a text with the opening bracket may begin.

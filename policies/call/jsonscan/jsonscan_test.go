@@ -66,3 +66,15 @@ func TestOutline(t *testing.T) {
 		}
 	}
 }
+
+// TestEmpty: a list or an object is empty with blanks in it, and nothing else is.
+func TestEmpty(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[]": "list", " [ \t\r\n] ": "list", "{}": "object", "{ }": "object", "[[]]": "", "[{}]": "", `{"":{}}`: "", "0": "", "null": "", `"[]"`: "", `"{}"`: "",
+	} {
+		if list, object := jsonscan.EmptyList([]byte(text)), jsonscan.EmptyObject([]byte(text)); list != (want == "list") || object != (want == "object") {
+			t.Errorf("%q: list %t, object %t", text, list, object)
+		}
+	}
+}
