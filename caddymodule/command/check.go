@@ -178,9 +178,10 @@ func newChecked(found []routing.Finding) *checked {
 	c := &checked{Version: 1, Findings: []oddness{}, Notes: []oddness{}}
 	for _, f := range found {
 		code := routing.CodeOf(f.Code)
+		f.Do = cmp.Or(f.Do, code.Do)
 		o := oddness{
 			Code: f.Code, At: f.At, Imported: f.Imported, Sites: append([]string{}, f.Sites...),
-			Problem: f.Text, Do: cmp.Or(f.Do, code.Do), text: f.Problem(),
+			Problem: f.Text, Do: f.Do, text: f.Problem(),
 		}
 		if code.Note {
 			c.Notes = append(c.Notes, o)

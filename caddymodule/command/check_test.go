@@ -64,8 +64,9 @@ func checkedFile(t *testing.T, file string, args ...string) (findings, notes []o
 }
 
 var (
-	wanted  = regexp.MustCompile(`(?m)^# want: (.*)$`)
-	indexed = regexp.MustCompile(`(?m)^# index: (.*)$`)
+	wanted    = regexp.MustCompile(`(?m)^# want: (.*)$`)
+	freeSpace = regexp.MustCompile(`which has \S+ \S+ free`) // it may be another one at once
+	indexed   = regexp.MustCompile(`(?m)^# index: (.*)$`)
 )
 
 // TestCheck: the command finds in each file what its first line says, and nothing else.
@@ -107,6 +108,13 @@ func TestCheck(t *testing.T) {
 			findings, notes := checkedFile(t, file, args...)
 			if got := lines(t, file, findings, notes); got != want {
 				t.Errorf("got %q, want %q: %+v", got, want, findings)
+			}
+			printed, _, err := check(t, append([]string{"--config", file, "--adapter", "caddyfile"}, args...)...)
+			for _, o := range slices.Concat(findings, notes) {
+				line := o.Problem + ": " + o.Do + "\n"
+				if err != nil || !strings.Contains(freeSpace.ReplaceAllString(printed, ""), freeSpace.ReplaceAllString(line, "")) {
+					t.Errorf("the text has no %q, %v:\n%s", line, err, printed)
+				}
 			}
 		})
 	}
