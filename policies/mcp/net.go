@@ -23,12 +23,9 @@ func MayExecute(body []byte) bool {
 	return found || err != nil && mentions(body)
 }
 
-// lax takes what some server may take: names that stand twice, and text that is no UTF-8.
-var lax = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-
 // holdsMethod reads a body up to its first error.
 func holdsMethod(body []byte) (found bool, err error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body), lax...)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsonscan.Lax...)
 	if _, err := dec.ReadToken(); err != nil {
 		return false, err
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // Mentions tells whether any text of a body fits, at any depth, without its escapes, or is the name of a
@@ -18,7 +20,7 @@ func Mentions(body []byte, fits func(text string) bool) bool {
 	if !whole && bytes.IndexByte(body, '\\') < 0 {
 		return false
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body), lax...)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsonscan.Lax...)
 	for {
 		var raw jsontext.Value
 		var err error

@@ -23,14 +23,12 @@ func Embedded(body []byte, c *call.Call, each func(embedded *call.Call, value js
 	if kind := e.in.PeekKind(); kind != '[' && kind != '{' && !jsontext.Value(inner).IsValid() {
 		return nil, errNotJSON
 	}
-	e.out.Grow(len(body) + len(body)/8)
-	e.out.Write(before)
+	e.out = append(make([]byte, 0, len(body)+len(body)/8), before...)
 	if err := e.value(); err != nil {
 		return nil, err
 	}
 	e.copyTo(e.in.InputOffset())
-	e.out.Write(behind)
-	return e.out.Bytes(), nil
+	return append(e.out, behind...), nil
 }
 
 // embedder copies an answer in one pass. Each object waits only for its own _links, so that the
@@ -42,7 +40,7 @@ type embedder struct {
 	in     *jsontext.Decoder
 	late   []late
 	copied int64 // bytes of body that stand in out, or whose replacement does
-	out    bytes.Buffer
+	out    []byte
 }
 
 // reference is one of an object's _links.
@@ -131,32 +129,32 @@ func (e *embedder) insert() error {
 
 // copyTo copies the body up to end as it is.
 func (e *embedder) copyTo(end int64) {
-	e.out.Write(e.body[e.copied:end])
+	e.out = append(e.out, e.body[e.copied:end]...)
 	e.copied = end
 }
 
 // relations rewrites the value of _embedded. The objects of a relation stand in the order of
 // its links.
-func (e *embedder) relations(value jsontext.Value, links map[string][]reference) error {
-	value, err := replaceMembers(value, func(name string, objects jsontext.Value) (jsontext.Value, error) {
+func (e *embedder) relations(value jsontext.Value, links map[string][]reference) (err error) {
+	e.out, err = appendMembers(e.out, value, func(out []byte, name string, objects jsontext.Value) ([]byte, error) {
 		links := links[name]
-		return replaceElements(objects, func(object jsontext.Value) (jsontext.Value, error) {
+		return appendElements(out, objects, func(out []byte, object jsontext.Value) ([]byte, error) {
 			var embedded *call.Call
 			if len(links) > 0 {
 				embedded, _ = e.call.Embedded(links[0].Href)
 				links = links[1:]
 			}
-			return e.each(embedded, object)
+			replaced, err := e.each(embedded, object)
+			return append(out, replaced...), err
 		})
 	})
-	e.out.Write(value)
 	return err
 }
 
 var errNotJSON = fmt.Errorf("%w of JSON", ask.ErrUndecided)
 
 func decoderOf(body []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(body), lax...)
+	return jsontext.NewDecoder(bytes.NewBuffer(body), jsonscan.Lax...)
 }
 
 // next reads a value, or the name of a member, and returns it as a part of body.

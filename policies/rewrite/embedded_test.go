@@ -83,6 +83,7 @@ func TestRewriting_Memory(t *testing.T) {
 		"nested":   strings.Repeat("[", 400) + list + strings.Repeat("]", 400),
 		"envelope": strings.Repeat(`{"body":`, 400) + list + strings.Repeat("}", 400),
 		"script":   "/**/cb(" + list + ")",
+		"one":      `{"_embedded":{"author":` + list + `}}`,
 		"itself":   strings.Repeat(`{"_embedded":{},"body":`, 400) + list + strings.Repeat("}", 400),
 	} {
 		for how, rewrite := range map[string]func() ([]byte, error){

@@ -1,44 +1,45 @@
 package rewrite
 
 import (
-	"bytes"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
-// lax takes answers as PHP may write them.
-var lax = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-
-// replaceMembers returns an object that is known to be valid with other values. What is no object is an error.
-func replaceMembers(object jsontext.Value, by func(name string, value jsontext.Value) (jsontext.Value, error)) (jsontext.Value, error) {
+// appendMembers appends an object that is known to be valid, with each value as put appends it. What is no object is an
+// error.
+func appendMembers(out []byte, object jsontext.Value, put func(out []byte, name string, value jsontext.Value) ([]byte, error)) (_ []byte, err error) {
 	if object.Kind() != '{' {
 		return nil, errNotJSON
 	}
-	out := []byte{'{'}
+	out = append(out, '{')
+	begin := len(out)
 	for name, value := range jsonscan.Members(object) {
-		replaced, err := by(string(jsonscan.Unquoted(name.Of(object))), value.Of(object))
-		if err != nil {
+		if len(out) > begin {
+			out = append(out, ',')
+		}
+		out = append(append(out, name.Of(object)...), ':')
+		if out, err = put(out, string(jsonscan.Unquoted(name.Of(object))), value.Of(object)); err != nil {
 			return nil, err
 		}
-		out = append(append(append(append(out, name.Of(object)...), ':'), replaced...), ',')
 	}
-	return append(bytes.TrimSuffix(out, []byte{','}), '}'), nil
+	return append(out, '}'), nil
 }
 
-// replaceElements is replaceMembers for a list.
-func replaceElements(list jsontext.Value, by func(jsontext.Value) (jsontext.Value, error)) (jsontext.Value, error) {
+// appendElements is appendMembers for a list.
+func appendElements(out []byte, list jsontext.Value, put func(out []byte, value jsontext.Value) ([]byte, error)) (_ []byte, err error) {
 	if list.Kind() != '[' {
 		return nil, errNotJSON
 	}
-	out := []byte{'['}
+	out = append(out, '[')
+	begin := len(out)
 	for value := range jsonscan.Elements(list) {
-		replaced, err := by(value.Of(list))
-		if err != nil {
+		if len(out) > begin {
+			out = append(out, ',')
+		}
+		if out, err = put(out, value.Of(list)); err != nil {
 			return nil, err
 		}
-		out = append(append(out, replaced...), ',')
 	}
-	return append(bytes.TrimSuffix(out, []byte{','}), ']'), nil
+	return append(out, ']'), nil
 }

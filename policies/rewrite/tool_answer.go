@@ -19,25 +19,25 @@ var errToolAnswer = errors.New("the answer of the tool is not all JSON")
 // in each text, which must be JSON. A text that says what failed may be any. The error says that
 // the answer has another form, or anything that is not JSON.
 func ToolAnswer(body []byte, paths [][]string) ([]byte, error) {
-	if !jsontext.Value(body).IsValid(lax...) {
+	if !jsontext.Value(body).IsValid(jsonscan.Lax...) {
 		return nil, errNotJSON
 	}
 	answers := false
-	body, err := replaceMembers(body, func(name string, value jsontext.Value) (jsontext.Value, error) {
+	out, err := appendMembers(nil, body, func(out []byte, name string, value jsontext.Value) (_ []byte, err error) {
 		switch name {
 		case "result":
 			answers = true
-			return toolResult(value, paths)
+			return toolResult(out, value, paths)
 		case "error":
 			answers = true
-			return Redact(value, below("data", paths))
+			value, err = Redact(value, below("data", paths))
 		}
-		return value, nil
+		return append(out, value...), err
 	})
 	if err == nil && !answers {
 		err = errToolAnswer
 	}
-	return body, err
+	return out, err
 }
 
 // below returns paths in a member of an object.
@@ -56,8 +56,8 @@ func AbilityPaths(paths [][]string) [][]string {
 	return slices.Concat(paths, below("data", paths), below("result", paths))
 }
 
-// toolResult redacts the result of a call.
-func toolResult(result jsontext.Value, paths [][]string) (jsontext.Value, error) {
+// toolResult appends the result of a call, redacted.
+func toolResult(out []byte, result jsontext.Value, paths [][]string) ([]byte, error) {
 	t := &toolRedactor{paths: AbilityPaths(paths)}
 	for name, value := range jsonscan.Members(result) {
 		t.failed = t.failed || string(jsonscan.Unquoted(name.Of(result))) == "isError" && string(value.Of(result)) == "true"
@@ -69,26 +69,26 @@ func toolResult(result jsontext.Value, paths [][]string) (jsontext.Value, error)
 	if err != nil {
 		return nil, err
 	}
-	return replaceMembers(result, func(name string, value jsontext.Value) (jsontext.Value, error) {
+	return appendMembers(out, result, func(out []byte, name string, value jsontext.Value) ([]byte, error) {
 		switch name {
 		case "content", "contents":
-			return replaceElements(value, t.part)
+			return appendElements(out, value, t.part)
 		case "messages": // of a prompt
-			return replaceElements(value, func(message jsontext.Value) (jsontext.Value, error) {
-				return replaceMembers(message, func(name string, value jsontext.Value) (jsontext.Value, error) {
+			return appendElements(out, value, func(out []byte, message jsontext.Value) ([]byte, error) {
+				return appendMembers(out, message, func(out []byte, name string, value jsontext.Value) ([]byte, error) {
 					switch {
 					case name == "content" && value.Kind() == '[':
-						return replaceElements(value, t.part)
+						return appendElements(out, value, t.part)
 					case name == "content":
-						return t.part(value)
+						return t.part(out, value)
 					case name == "role" || name == "_meta":
-						return value, nil
+						return append(out, value...), nil
 					}
 					return nil, errToolAnswer
 				})
 			})
 		}
-		return value, nil
+		return append(out, value...), nil
 	})
 }
 
@@ -101,18 +101,19 @@ type toolRedactor struct {
 // returns.
 var aboutPart = []string{"type", "uri", "mimeType", "name", "title", "description", "size", "annotations", "icons", "_meta"}
 
-// part redacts a part of a result: a text, or a resource with one. What is neither cannot be
+// part appends a part of a result, redacted: a text, or a resource with one. What is neither cannot be
 // read, such as an image.
-func (t *toolRedactor) part(part jsontext.Value) (jsontext.Value, error) {
-	return replaceMembers(part, func(name string, value jsontext.Value) (jsontext.Value, error) {
+func (t *toolRedactor) part(out []byte, part jsontext.Value) ([]byte, error) {
+	return appendMembers(out, part, func(out []byte, name string, value jsontext.Value) (_ []byte, err error) {
 		switch name {
 		case "text":
-			return t.text(value)
+			value, err = t.text(value)
+			return append(out, value...), err
 		case "resource":
-			return t.part(value)
+			return t.part(out, value)
 		}
 		if slices.Contains(aboutPart, name) {
-			return value, nil
+			return append(out, value...), nil
 		}
 		return nil, errToolAnswer
 	})

@@ -14,6 +14,9 @@ import (
 // MaxDepth is how deep the JSON of a request may be nested. The platform allows 512.
 const MaxDepth = 64
 
+// Lax takes what some reader of JSON may take: names that stand twice, and text that is no UTF-8.
+var Lax = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
 // Outline tells whether brackets outside of strings nest no deeper than MaxDepth. names is how many
 // members an object has, where text is one. The text need not be valid.
 func Outline(text []byte) (names int, fits bool) {
