@@ -206,7 +206,7 @@ func (p *Abilities) confirmedFor(ctx context.Context, r *policy.Request, rule *C
 	case answer != nil:
 		return "", policy.InPlatformWords(answer), nil
 	}
-	if by = r.Name(who); by == "" {
+	if by = r.NameOf(who); by == "" {
 		return "", refused, nil
 	}
 	return by, policy.Verdict{}, nil

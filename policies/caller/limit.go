@@ -52,9 +52,9 @@ func userName(who Caller) string {
 	return "user " + strconv.FormatUint(who.ID, 10)
 }
 
-// Name names who is calling, however the credentials are spelled: a user, or a shop key. who is what the platform has
+// NameOf names who is calling, however the credentials are spelled: a user, or a shop key. who is what the platform has
 // said. It is "" for others, since unconfirmed credentials cost nothing to make up.
-func (w *Whole) Name(who Caller) string {
+func (w *Whole) NameOf(who Caller) string {
 	if who.Kind == KeyHolder {
 		if name, ok := w.ShopKeyName(); ok {
 			return "key " + w.Site.Identities.KeyedName(name)

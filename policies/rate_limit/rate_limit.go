@@ -258,7 +258,7 @@ func (l *RateLimit) caller(ctx context.Context, r *policy.Request) (string, erro
 	if who.Kind == caller.KeyHolder && l.Per != "key" {
 		return "", nil
 	}
-	return r.Name(who), nil
+	return r.NameOf(who), nil
 }
 
 // EachRoute implements [policy.Router].
