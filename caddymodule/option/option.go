@@ -17,7 +17,7 @@ import (
 
 // Read converts d's line and the block that follows it, inner blocks included.
 func Read(d *caddyfile.Dispenser) policy.Option {
-	o := policy.Option{Name: d.Val(), Pos: position(d), Imported: imported(d), Args: d.RemainingArgs()}
+	o := policy.Option{Name: d.Val(), Quoted: d.Token().Quoted(), Pos: position(d), Imported: imported(d), Args: d.RemainingArgs()}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		o.Block = append(o.Block, Read(d))
 	}

@@ -117,6 +117,11 @@ func (p *Access) Provision(site *policy.Site, settings policy.Settings) error {
 // Check finds the rule that decides. It asks who is calling only if that rule depends on
 // the caller.
 func (p *Access) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+	return p.check(ctx, r, false)
+}
+
+// check is Check, or CheckEarly.
+func (p *Access) check(ctx context.Context, r *policy.Request, early bool) (policy.Verdict, error) {
 	guard, own := p.decide(r)
 	for _, match := range [...]policy.Match{guard, own} {
 		if match.Rule == nil {
@@ -126,10 +131,9 @@ func (p *Access) Check(ctx context.Context, r *policy.Request) (policy.Verdict, 
 		if err := match.ProtectNames(r.Call); err != nil {
 			return policy.Verdict{}, err
 		}
-		verdict, err := p.apply(ctx, r, match.Rule)
+		verdict, err := p.judge(ctx, r, match, early)
 		if verdict.Refused() && verdict.Answer == nil { // else the platform refuses, not the rule
 			verdict.Rule, verdict.Pos, verdict.Origin = match.Rule.String(), match.Rule.At, match.Rule.Origin()
-			verdict.Yields = match.Rule.Yields()
 		}
 		if err != nil || verdict.Refused() {
 			return verdict, err
@@ -138,9 +142,9 @@ func (p *Access) Check(ctx context.Context, r *policy.Request) (policy.Verdict, 
 	return policy.Verdict{}, nil
 }
 
-// CheckEarly judges a batch by its own route.
+// CheckEarly judges a batch by its own route, but for conditions about its parameters.
 func (p *Access) CheckEarly(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	return p.Check(ctx, r)
+	return p.check(ctx, r, true)
 }
 
 // decide returns the guard that matches the call and the first of the site's own rules that

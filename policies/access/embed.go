@@ -21,7 +21,7 @@ func (p *Access) Rewrites(r *policy.Request) policy.Rewrite {
 	if r.Call.Kind != call.Single || r.Call.Foreign || !r.Call.Embeds() {
 		return policy.RewriteNothing
 	}
-	if !slices.ContainsFunc(p.Rules, func(rule policy.Rule) bool { return rule.Who() != policy.Anyone }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {
+	if !slices.ContainsFunc(p.Rules, func(rule policy.Rule) bool { return rule.Who() != policy.Anyone || rule.Conditions != nil }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {
 		return policy.RewriteNothing
 	}
 	return policy.RewriteBody
@@ -62,14 +62,14 @@ const forbiddenEmbed = `{"code":"rest_forbidden","message":"Sorry, you are not a
 // It returns false if they cannot decide.
 func (p *Access) allowsEmbedded(r *policy.Request, c *call.Call) bool {
 	part := r.Part(c)
-	rule := p.ownRule(part).Rule
+	match := p.ownRule(part)
 	switch {
-	case rule != nil:
+	case match.Rule != nil:
 	case p.LoginOnly:
-		rule = &p.loginOnly
+		match.Rule = &p.loginOnly
 	default:
-		rule = &defaultAnyone
+		match.Rule = &defaultAnyone
 	}
-	verdict, err := p.apply(r.HTTP.Context(), part, rule)
+	verdict, err := p.judge(r.HTTP.Context(), part, match, false)
 	return err == nil && !verdict.Refused()
 }

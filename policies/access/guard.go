@@ -85,14 +85,19 @@ func (g *Guard) compile() error {
 	if err := g.Named().Compile(); err != nil {
 		return err
 	}
-	if g.Who() == policy.Anyone || g.Who() == policy.BySignature {
+	switch {
+	case g.Who() == policy.Anyone || g.Who() == policy.BySignature:
 		return errGuardAdmits
+	case g.Conditions != nil:
+		return errGuardConditions
 	}
 	return nil
 }
 
 // errGuardAdmits: a guard that anyone passes would hide the guards behind it.
 var errGuardAdmits = errors.New("a guard only takes away: it allows users, a role or a capability, or denies")
+
+var errGuardConditions = errors.New("a guard takes no conditions")
 
 // match tells whether g applies to c. own is the site's own rule for c, if it has one.
 func (g *Guard) match(c *call.Call, own policy.Match) (policy.Match, policy.Mismatch) {

@@ -47,7 +47,11 @@ func (p *lockdown) CheckReading(r *policy.Request) (policy.Verdict, error) {
 
 // Check refuses the calls of anonymous callers, but for what is open.
 func (p *lockdown) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	open, signed, err := p.opens(r)
+	return p.check(ctx, r, false)
+}
+
+func (p *lockdown) check(ctx context.Context, r *policy.Request, early bool) (policy.Verdict, error) {
+	open, signed, err := p.opens(r, early)
 	switch {
 	case err != nil:
 		return policy.Verdict{}, err
@@ -71,12 +75,12 @@ func (p *lockdown) Check(ctx context.Context, r *policy.Request) (policy.Verdict
 
 // CheckEarly judges a batch by its own route.
 func (p *lockdown) CheckEarly(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	return p.Check(ctx, r)
+	return p.check(ctx, r, true)
 }
 
 // opens tells whether the call is open to anyone, or to anyone with a signature. A part of
-// a batch has no signature of its own.
-func (p *lockdown) opens(r *policy.Request) (open, signed bool, err error) {
+// a batch has no signature of its own. early leaves out conditions about parameters.
+func (p *lockdown) opens(r *policy.Request, early bool) (open, signed bool, err error) {
 	own := policy.Match{}
 	if p.access != nil {
 		quiet := *r
@@ -96,7 +100,13 @@ func (p *lockdown) opens(r *policy.Request) (open, signed bool, err error) {
 	if open = own.Rule.Who() == policy.Anyone; open && checkout {
 		return false, false, nil
 	}
-	return open, !open && !r.IsPart, own.ProtectNames(r.Call)
+	if err := own.ProtectNames(r.Call); err != nil {
+		return false, false, err
+	}
+	if met, err := meets(r, own, early); !met || err != nil {
+		return false, false, err
+	}
+	return open, !open && !r.IsPart, nil
 }
 
 // Rewrites asks for the body of an answer with embedded objects, since the platform itself
@@ -112,7 +122,7 @@ func (p *lockdown) Rewrites(r *policy.Request) policy.Rewrite {
 func (p *lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
 	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
 		if embedded != nil {
-			if open, _, err := p.opens(r.Part(embedded)); open && err == nil {
+			if open, _, err := p.opens(r.Part(embedded), false); open && err == nil {
 				return value
 			}
 		}

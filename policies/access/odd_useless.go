@@ -21,7 +21,7 @@ type use struct {
 
 // useless tells whether rule i changes nothing: on each call on which it decides, the same
 // callers would be admitted without it, the same built-in rule would match, and the same
-// parameters would be protected.
+// parameters would be protected. A rule with conditions is never useless.
 func (g *regions) useless(i int) (u use, err error) {
 	routes := g.access.Rules[i].Target().Routes()
 	dead := func(s *keyset.State) bool { return g.leaves(i, s.Settled(), map[int]bool{}) == 0 }
@@ -76,6 +76,9 @@ func (g *regions) same(c *call.Call, i, next int) bool {
 	var other policy.Match
 	if next >= 0 {
 		other, _ = g.access.Rules[next].Match(c)
+	}
+	if g.access.Rules[i].Conditions != nil || next >= 0 && g.access.Rules[next].Conditions != nil {
+		return false
 	}
 	guard, own := g.access.decideWith(&policy.Request{Call: c}, own)
 	otherGuard, other := g.access.decideWith(&policy.Request{Call: c}, other)

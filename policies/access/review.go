@@ -1,6 +1,7 @@
 package access
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -90,6 +91,10 @@ func (p *Access) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 		f := review.Passes(last.Rule)
 		if f.Rule = last; last.Rule == &defaultAnyone {
 			f.PassedBy = nil
+		}
+		if last.Rule.Conditions != nil {
+			f.Refused, f.RefusedBy, f.SurePasses = true, last.Rule, false
+			f.Why = fmt.Sprintf("%s%s has conditions: a call passes where they hold, and is refused where they do not.", last.Rule, policy.Prefixed(" at ", last.Rule.At))
 		}
 		return f
 	}

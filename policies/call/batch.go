@@ -18,6 +18,7 @@ import (
 type part struct {
 	members *members // from JSON
 	branch  *branch  // from a form or a query
+	ids     []string // fields that name the item of a collection
 	gone    bool     // see Call.Settle
 }
 

@@ -56,7 +56,8 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 		return rd.newPart(c, collection, http.MethodPost, c.src.query, own), nil
 	}
 	ids := []string{collection}
-	for _, name := range idNames(collection) {
+	own.ids = idNames(collection)
+	for _, name := range own.ids {
 		v, _, refusal := own.get(name, scalar)
 		if refusal != nil {
 			return nil, refusal

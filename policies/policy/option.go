@@ -16,7 +16,9 @@ type Option struct {
 	Name  string
 	Args  []string
 	Block []Option
-	Pos   string // "Caddyfile:12"
+	// Quoted tells that the name stands in quotes, so that it is no word of the grammar where names may stand as well.
+	Quoted bool
+	Pos    string // "Caddyfile:12"
 	// Imported is where the snippet or the file that holds the line was imported, nearest
 	// first: "Caddyfile:40, Caddyfile:2". It is empty if the line was not imported.
 	Imported string

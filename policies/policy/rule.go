@@ -8,10 +8,11 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/condition"
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
-// Rule is one line `allow <who> [<methods>] <route>...` or
+// Rule is one line `allow <who> [<methods>] <route>...`, with or without a block of conditions, or
 // `deny [<methods>] <route>... [as 404]`.
 type Rule struct {
 	// Allow names the admitted callers: "anyone", "users", "role <name>[,<name>]",
@@ -24,6 +25,8 @@ type Rule struct {
 	Methods []string `json:"methods,omitempty"`
 	// Routes are written as in the REST index.
 	Routes []string `json:"routes"`
+	// Conditions must hold for a call that an allow rule admits; nil for none.
+	Conditions *condition.Conditions `json:"conditions,omitempty"`
 	// As404 denies with 404 rest_no_route instead of 403.
 	As404 bool `json:"as_404,omitempty"`
 	// From is the plugin whose line `allow plugin` or `deny plugin` the rule comes from. Such
@@ -42,10 +45,11 @@ type Rule struct {
 
 // RuleOption reads an allow or deny line.
 func RuleOption(o Option) (Rule, error) {
-	if len(o.Block) > 0 {
-		return Rule{}, o.Errorf("%s takes no block", o.Name)
+	conditions, err := conditionsOption(o)
+	if err != nil {
+		return Rule{}, err
 	}
-	r := Rule{From: o.From, At: o.Pos, Deny: o.Name == "deny"}
+	r := Rule{From: o.From, At: o.Pos, Deny: o.Name == "deny", Conditions: conditions}
 	args := o.Args
 	if !r.Deny {
 		n := 1
@@ -109,9 +113,13 @@ func (r *Rule) Compile() error {
 		return err
 	}
 	var err error
-	r.target, err = NewTarget(r.Methods, r.Routes)
-	return err
+	if r.target, err = NewTarget(r.Methods, r.Routes); err != nil {
+		return err
+	}
+	return r.compileConditions()
 }
+
+var errDenyConditions = errors.New("deny takes no conditions")
 
 const builtIn = string(OriginBuiltIn) + ":"
 

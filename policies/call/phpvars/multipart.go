@@ -78,6 +78,15 @@ func MultipartOnly(contentType string, body io.Reader, name string) (*Array, err
 	return vars, nil
 }
 
+// HasFiles tells whether a form has a file. It keeps nothing of the form.
+func HasFiles(contentType string, body io.Reader) (found bool, err error) {
+	_, err = multipart(contentType, body, &want{
+		value: func(string) bool { return false },
+		file:  func(string, bool) { found = true },
+	})
+	return found, err
+}
+
 // everything wants all values, and tells file of every file.
 func everything(file func(name string, named bool)) *want {
 	return &want{value: func(name string) bool { return !disputedName(name) }, file: file, most: MaxValues, all: true}
