@@ -91,7 +91,7 @@ func (c *Call) Settle() {
 		return
 	}
 	c.settleParts()
-	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
+	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead, c.src.settled = nil, false, nil, false, true
 	c.src.keep(&c.src.listed, 0)
 	c.SettleAddress()
 	if c.src.body != nil {

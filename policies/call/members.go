@@ -58,6 +58,18 @@ func (m *members) name(i int) []byte {
 	return jsonscan.Unquoted(bytes.TrimRight(m.text[m.at[i].name:m.at[i].value], " \t\r\n:"))
 }
 
+// names returns the names of all members; nil has none.
+func (m *members) names() []string {
+	if m == nil {
+		return nil
+	}
+	names := make([]string, len(m.at))
+	for i := range m.at {
+		names[i] = string(m.name(i))
+	}
+	return names
+}
+
 // sort makes get work. It tells whether the names are unique.
 func (m *members) sort() (unique bool) {
 	slices.SortFunc(m.at, func(a, b member) int { return cmp.Compare(a.sum, b.sum) })

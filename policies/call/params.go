@@ -25,6 +25,8 @@ type source struct {
 	held   int64       // of memory, for its parts
 	closed atomic.Bool // this reading of body has ended
 
+	settled bool // see Call.Settle
+
 	postedVars []phpvars.Variables // $_POST, then what the core parses itself
 	postedRead bool
 	loose      bool // front-ends differ in whether the body is a form

@@ -37,6 +37,7 @@ func (k Kind) String() string {
 type Caller struct {
 	Kind         Kind
 	ID           uint64
+	Login        string // the login name of a user, as the platform has told it; "" where it has not
 	Roles        []string
 	Capabilities map[string]bool
 	// NoRoles and NoCapabilities are true for a user of whom the platform's answer does not

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // maxLogin bounds a login name, in bytes. WordPress has 60 characters at most.
@@ -17,15 +15,14 @@ const maxLogin = 240
 // any name, so it is for the eyes of people alone.
 func (w *Whole) ClaimedLogin() string {
 	login := ""
-	if name, ok := basicName(w.HTTP.Header); ok && !strings.HasPrefix(name, "ck_") {
+	if name, ok := basicName(w.HTTP.Header); ok && !strings.HasPrefix(name, keyBegin) {
 		login = name
 	}
 	for pair := range cookiePairs(w.HTTP.Header) {
 		if !w.Site.Platform.LogsIn(pair) {
 			continue
 		}
-		_, value, _ := strings.Cut(pair, "=")
-		name, _, ok := strings.Cut(phpvars.Decode(value), "|")
+		name, ok := cookieLogin(pair)
 		if ok && login != "" && name != login {
 			return ""
 		}

@@ -100,6 +100,7 @@ func interpretUser(a *ask.Answer, p *platforms.Platform) (identity, error) {
 	}
 	var body struct {
 		ID           uint64          `json:"id"`
+		Login        json.RawMessage `json:"username"`
 		Roles        []string        `json:"roles"`
 		Capabilities json.RawMessage `json:"capabilities"` // of oneself both are always there (docs/platform II)
 	}
@@ -114,9 +115,19 @@ func interpretUser(a *ask.Answer, p *platforms.Platform) (identity, error) {
 		return identity{}, err
 	}
 	return identity{caller: Caller{
-		Kind: User, ID: body.ID, Roles: body.Roles, Capabilities: caps,
+		Kind: User, ID: body.ID, Login: loginOf(body.Login), Roles: body.Roles, Capabilities: caps,
 		NoRoles: body.Roles == nil, NoCapabilities: body.Capabilities == nil,
 	}}, nil
+}
+
+// loginOf reads the login name of a user. Nothing depends on it that a user may do, so that no answer
+// is unusable without it.
+func loginOf(raw json.RawMessage) string {
+	var login string
+	if json.Unmarshal(raw, &login) != nil || len(login) > maxLogin {
+		return ""
+	}
+	return login
 }
 
 // interpretSettings reads the site's settings, which only who may manage options is shown.

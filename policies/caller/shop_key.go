@@ -3,6 +3,8 @@ package caller
 import (
 	"bytes"
 	"encoding/base64"
+	"iter"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -45,16 +47,27 @@ func isOAuth1(w *Whole) (signed, byHeader bool, err error) {
 		}
 	}
 	byHeader = !anyOAuth1(found)
-	if rest, ok := strings.CutPrefix(strings.Trim(w.HTTP.Header.Get("Authorization"), trimmed), "OAuth "); ok {
+	maps.Insert(found, oauth1Header(w.HTTP.Header))
+	return anyOAuth1(found), byHeader, nil
+}
+
+// oauth1Header yields the parameters of OAuth 1 in Authorization, as the shop splits and decodes it.
+func oauth1Header(h http.Header) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		rest, ok := strings.CutPrefix(strings.Trim(h.Get("Authorization"), trimmed), "OAuth ")
+		if !ok {
+			return
+		}
 		for _, m := range oauth1Pair.FindAllStringSubmatch(rest, -1) {
 			value := m[3]
 			if value == "" || value == "0" {
 				value = m[4]
 			}
-			found[m[1]] = phpvars.Decode(value)
+			if !yield(m[1], phpvars.Decode(value)) {
+				return
+			}
 		}
 	}
-	return anyOAuth1(found), byHeader, nil
 }
 
 func anyOAuth1(found map[string]string) bool {
@@ -82,8 +95,11 @@ var oauth1Pair = regexp.MustCompile(`(oauth_[a-z_-]*)=(:?"([^"]*)"|([^,]*))`)
 func basicShopKey(h http.Header) bool {
 	var room [basicRoom]byte
 	name, ok := appendBasicName(room[:0], h)
-	return ok && bytes.HasPrefix(name, []byte("ck_"))
+	return ok && bytes.HasPrefix(name, []byte(keyBegin))
 }
+
+// keyBegin begins the name of every shop key.
+const keyBegin = "ck_"
 
 // basicName returns the name that PHP finds in Authorization.
 func basicName(h http.Header) (string, bool) {

@@ -14,7 +14,7 @@ import (
 // calling. These lines decide everything about credentials: the claim, the key of an
 // answer, the content of a question, which variables may not be stripped, which
 // answers are private, which headers may not stand twice, which headers nothing may change
-// behind the gateway, and to which requests a dry run adds credentials.
+// behind the gateway, to which requests a dry run adds credentials, and whom they name.
 type row struct {
 	line byte // its place in the table: names it in keys
 	in   source
@@ -32,6 +32,10 @@ type row struct {
 	// whole tells whether all variables are there that the credential is made of; nil where the row is one
 	// by itself.
 	whole func(variables) bool
+
+	// names adds the credentials of the row to a list, without their secrets, see Whole.Presented; nil where
+	// nothing in it says whose it is.
+	names func(*Whole, []Credential) ([]Credential, error)
 }
 
 // variables returns a variable of the query, as call.Call.QueryVariable does.
@@ -61,14 +65,14 @@ func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
 func table(p *platforms.Platform, own Own) []row {
 	byKey := only(ClaimKey) | only(ClaimSession) // a key counts beside a cookie that has ended
 	rows := []row{
-		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true},
-		{in: inHeader, name: "X-Mcp-Api-Key", user: true, keyed: always, carried: always, cart: true, private: true},
-		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: always, carried: always, private: true},
+		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true, names: basicNames},
+		{in: inHeader, name: "X-Mcp-Api-Key", user: true, keyed: always, carried: always, cart: true, private: true, names: toolNames},
+		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: always, carried: always, private: true, names: cookieNames},
 		{in: inHeader, name: p.NonceHeader, keyed: always, carried: always, cart: true},
 		{in: inVariable, name: p.NonceParam, keyed: always, carried: always, cart: true, kept: true},
-		{in: inQuery, name: "consumer_key", keyed: byKey, carried: byKey, private: true, kept: true, whole: hasQueryKey},
+		{in: inQuery, name: "consumer_key", keyed: byKey, carried: byKey, private: true, kept: true, whole: hasQueryKey, names: keyNames},
 		{in: inQuery, name: "consumer_secret", keyed: byKey, carried: byKey, kept: true},
-		{in: inQuery, name: "oauth_consumer_key", private: true, whole: hasOAuth1},
+		{in: inQuery, name: "oauth_consumer_key", private: true, whole: hasOAuth1, names: oauth1Names},
 		{in: inQuery, name: "signature", private: true, whole: isJetpack},
 		{in: inHeader, name: "Cart-Token", keyed: only(ClaimSession), carried: always, cart: true, private: true},
 		{in: inHeader, name: "Cookie", cart: true}, // all cookies, the session's among them
@@ -87,13 +91,14 @@ func table(p *platforms.Platform, own Own) []row {
 	return rows
 }
 
-// with adds a row of the site's own. It replaces a row of the same name: a question
+// with adds a row of the site's own. It replaces a row of the same name, but for whom it names: a question
 // carries each credential once.
 func with(rows []row, own row) []row {
 	i := slices.IndexFunc(rows, func(r row) bool { return r.in == own.in && r.name == own.name && !r.prefix })
 	if i < 0 {
 		return append(rows, own)
 	}
+	own.names = rows[i].names
 	rows[i] = own
 	return rows
 }
