@@ -2,7 +2,6 @@ package access
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,7 +31,7 @@ func (p *Access) Rewrites(r *policy.Request) policy.Rewrite {
 func (p *Access) Rewrite(r *policy.Request, a *ask.Answer) error {
 	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
 		if embedded == nil || !p.allowsEmbedded(r, embedded) {
-			return jsontext.Value(forbiddenEmbed)
+			return rewrite.ForbiddenEmbed()
 		}
 		return value
 	})
@@ -41,22 +40,14 @@ func (p *Access) Rewrite(r *policy.Request, a *ask.Answer) error {
 // rewriteEmbedded replaces each embedded object of an answer by what replaced returns.
 // replaced gets nil for an object that comes from no certain call.
 func rewriteEmbedded(r *policy.Request, a *ask.Answer, replaced func(*call.Call, jsontext.Value) jsontext.Value) error {
-	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
-		return nil
-	}
-	body, err := rewrite.Embedded(a.Body, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
+	err := rewrite.EmbeddedIn(a, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
 		return replaced(r.Certain(embedded), value), nil
 	})
 	if err != nil {
 		return fmt.Errorf("access: the answer is not JSON: %w", err)
 	}
-	a.Body = body
-	a.Header.Del("ETag")
-	a.Header.Del("Last-Modified")
 	return nil
 }
-
-const forbiddenEmbed = `{"code":"rest_forbidden","message":"Sorry, you are not allowed to do that.","data":{"status":401}}`
 
 // allowsEmbedded tells whether the site's own rules let the caller of r make the call c.
 // It returns false if they cannot decide.

@@ -10,6 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
 // LockdownName is the name of the lockdown where refusals name a policy and a rule.
@@ -126,7 +127,7 @@ func (p *lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
 				return value
 			}
 		}
-		return jsontext.Value(forbiddenEmbed)
+		return rewrite.ForbiddenEmbed()
 	})
 }
 

@@ -38,6 +38,7 @@ type Caller struct {
 	Kind         Kind
 	ID           uint64
 	Login        string // the login name of a user, as the platform has told it; "" where it has not
+	Password     string // the uuid of the application password, for who was asked about that alone
 	Roles        []string
 	Capabilities map[string]bool
 	// NoRoles and NoCapabilities are true for a user of whom the platform's answer does not

@@ -21,6 +21,8 @@ const (
 	ClaimUncertain           // several credentials, any of which the platform may drop: anonymous to rules, not to guards
 	ClaimNamespace           // a login cookie without a nonce on the index of a namespace: ask for a nonce, then for the current user
 	ClaimAdministrator       // made by no request: the user who is calling has no roles, and may be a network's super admin
+	ClaimBasic               // made by no request: whom Authorization names, whatever else says who is calling
+	ClaimPassword            // made by no request: which application password stands in Authorization
 )
 
 // Verifiable tells whether the gateway can ask the platform who makes the claim.

@@ -25,6 +25,8 @@ func questionFor(claim Claim, p *platforms.Platform, w *Whole) ask.Question {
 		q.Route, q.Query = "/"+p.Shop[2]+"/orders", "per_page=1&_fields=id"
 	case ClaimAdministrator:
 		q.Route, q.Query = "/"+p.Core+"/settings", "_fields=title"
+	case ClaimPassword:
+		q.Route, q.Query, q.Either = "/"+p.Core+passwordUsed, "_fields=uuid", true
 	case ClaimSession:
 		q.Route, q.Query = "/"+p.Checkout+"/cart", "_fields=totals"
 	default:
@@ -50,6 +52,8 @@ func interpret(a *ask.Answer, claim Claim, q *ask.Question, p *platforms.Platfor
 	switch claim {
 	case ClaimKey, ClaimTool:
 		return interpretKey(a)
+	case ClaimPassword:
+		return interpretPassword(a)
 	case ClaimSession:
 		return interpretSession(a)
 	default:

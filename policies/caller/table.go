@@ -64,12 +64,13 @@ func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
 // needs only a new row.
 func table(p *platforms.Platform, own Own) []row {
 	byKey := only(ClaimKey) | only(ClaimSession) // a key counts beside a cookie that has ended
+	beside := always &^ (only(ClaimBasic) | only(ClaimPassword)) // of what says who is calling beside Authorization
 	rows := []row{
 		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true, names: basicNames},
-		{in: inHeader, name: "X-Mcp-Api-Key", user: true, keyed: always, carried: always, cart: true, private: true, names: toolNames},
-		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: always, carried: always, private: true, names: cookieNames},
-		{in: inHeader, name: p.NonceHeader, keyed: always, carried: always, cart: true},
-		{in: inVariable, name: p.NonceParam, keyed: always, carried: always, cart: true, kept: true},
+		{in: inHeader, name: "X-Mcp-Api-Key", user: true, keyed: beside, carried: beside, cart: true, private: true, names: toolNames},
+		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: beside, carried: beside, private: true, names: cookieNames},
+		{in: inHeader, name: p.NonceHeader, keyed: beside, carried: beside, cart: true},
+		{in: inVariable, name: p.NonceParam, keyed: beside, carried: beside, cart: true, kept: true},
 		{in: inQuery, name: "consumer_key", keyed: byKey, carried: byKey, private: true, kept: true, whole: hasQueryKey, names: keyNames},
 		{in: inQuery, name: "consumer_secret", keyed: byKey, carried: byKey, kept: true},
 		{in: inQuery, name: "oauth_consumer_key", private: true, whole: hasOAuth1, names: oauth1Names},
@@ -80,10 +81,10 @@ func table(p *platforms.Platform, own Own) []row {
 		{in: inHeader, name: "Origin", cart: true}, // decides whether its scripts may read the answer
 	}
 	for _, name := range own.Headers {
-		rows = with(rows, row{in: inHeader, name: name, user: true, empty: true, keyed: always, carried: always, cart: true, private: true})
+		rows = with(rows, row{in: inHeader, name: name, user: true, empty: true, keyed: beside, carried: beside, cart: true, private: true})
 	}
 	for _, name := range own.Cookies {
-		rows = with(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
+		rows = with(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: beside, carried: beside, private: true})
 	}
 	for i := range rows {
 		rows[i].line = byte(i)
@@ -98,7 +99,7 @@ func with(rows []row, own row) []row {
 	if i < 0 {
 		return append(rows, own)
 	}
-	own.names = rows[i].names
+	own.names, own.keyed, own.carried = rows[i].names, own.keyed|rows[i].keyed, own.carried|rows[i].carried
 	rows[i] = own
 	return rows
 }

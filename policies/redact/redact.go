@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,17 +37,6 @@ type Redact struct {
 	redactions []Redaction
 }
 
-// Redaction is one line `redact <route> <field>...`.
-type Redaction struct {
-	Route  string   `json:"route"`
-	Fields []string `json:"fields"`
-	// At is where the line stands, "Caddyfile:12".
-	At string `json:"at,omitempty"`
-
-	pattern routes.Pattern
-	paths   [][]string
-}
-
 // Configure takes `redact <route> <field>...`, `redact ability <pattern> <field>...`, `redact
 // authors`, or the policy's own block.
 func (p *Redact) Configure(o policy.Option) error {
@@ -68,34 +56,11 @@ func (p *Redact) Configure(o policy.Option) error {
 		return o.Errorf("redact: %q is neither a route nor ability nor authors: %s", o.Args[0], hint)
 	}
 	r := Redaction{Route: o.Args[0], Fields: o.Args[1:], At: o.Pos}
-	if err := r.compile(); err != nil {
+	if err := r.Compile(); err != nil {
 		return o.Errorf("redact: %w", err)
 	}
 	p.Fields = append(p.Fields, r)
 	return nil
-}
-
-func (r *Redaction) compile() (err error) {
-	if r.pattern, err = routes.ParsePattern(r.Route); err != nil {
-		return err
-	}
-	r.paths, err = fieldPaths(r.Fields)
-	return err
-}
-
-// fieldPaths takes fields such as source.access_token apart.
-func fieldPaths(fields []string) (paths [][]string, err error) {
-	if len(fields) == 0 {
-		return nil, errors.New("no field named")
-	}
-	for _, field := range fields {
-		path := strings.Split(field, ".")
-		if slices.Contains(path, "") {
-			return nil, fmt.Errorf("%q is not a field path such as source.access_token", field)
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
 }
 
 // Provision checks the lines and adds the built-in ones.
@@ -105,7 +70,7 @@ func (p *Redact) Provision(_ *policy.Site, settings policy.Settings) error {
 	}
 	p.redactions = nil
 	for _, r := range p.Fields {
-		if err := r.compile(); err != nil {
+		if err := r.Compile(); err != nil {
 			return policy.Option{Pos: r.At}.Errorf("%w", err)
 		}
 		p.redactions = append(p.redactions, r)
@@ -117,7 +82,7 @@ func (p *Redact) Provision(_ *policy.Site, settings policy.Settings) error {
 	}
 	for _, route := range []string{"/*/troubleshooting", "/*/*/troubleshooting"} {
 		r := Redaction{Route: route, Fields: []string{"access_token", "source.access_token"}}
-		if err := r.compile(); err != nil {
+		if err := r.Compile(); err != nil {
 			return err
 		}
 		p.redactions = append(p.redactions, r)
@@ -144,12 +109,7 @@ func (p *Redact) redactsEmbedded(r *policy.Request) bool {
 
 // paths returns the field paths to redact in the answer to r.
 func (p *Redact) paths(r *policy.Request) [][]string {
-	var paths [][]string
-	for i := range p.redactions {
-		if answers(r.Call, p.redactions[i].pattern) {
-			paths = append(paths, p.redactions[i].paths...)
-		}
-	}
+	paths := Paths(p.redactions, r.Call)
 	if agents := p.agentAnswer(r); !agents.message {
 		paths = append(paths, agents.paths...)
 	}
@@ -159,31 +119,12 @@ func (p *Redact) paths(r *policy.Request) [][]string {
 	return paths
 }
 
-// embedded redacts an embedded object as the answer to c. If c is nil (unknown), all
-// lines apply.
-func (p *Redact) embedded(c *call.Call, value jsontext.Value) (jsontext.Value, error) {
-	var paths [][]string
-	for i := range p.redactions {
-		if c == nil || answers(c, p.redactions[i].pattern) {
-			paths = append(paths, p.redactions[i].paths...)
-		}
-	}
-	if paths == nil {
-		return value, nil
-	}
-	return rewrite.Redact(value, paths)
-}
-
 var authorPaths = [][]string{
 	{"_embedded", "author", "slug"}, {"_embedded", "author", "link"}, // of any call with _embed
 	{"author_name"}, {"author_url"}, // of oEmbed
 }
 
 var oEmbed = routes.MustPattern("/oembed/1.0/embed")
-
-func answers(c *call.Call, p routes.Pattern) bool {
-	return p.Match(c.Key) || slices.ContainsFunc(c.Parts, func(part *call.Call) bool { return p.Match(part.Key) })
-}
 
 // redactAnswer redacts the body of an answer to r.
 func (p *Redact) redactAnswer(r *policy.Request, body []byte) (_ []byte, err error) {
@@ -211,7 +152,7 @@ func (p *Redact) Rewrite(r *policy.Request, a *ask.Answer) error {
 	body, err := p.redactAnswer(r, a.Body)
 	if err == nil && p.redactsEmbedded(r) {
 		body, err = rewrite.Embedded(body, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
-			return p.embedded(r.Certain(embedded), value)
+			return Embedded(p.redactions, r.Certain(embedded), value)
 		})
 	}
 	if err != nil {
@@ -220,9 +161,7 @@ func (p *Redact) Rewrite(r *policy.Request, a *ask.Answer) error {
 		}
 		return fmt.Errorf("redact: %w", err)
 	}
-	a.Body = body
-	a.Header.Del("ETag")
-	a.Header.Del("Last-Modified")
+	rewrite.Replaced(a, body)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -29,6 +30,34 @@ func Embedded(body []byte, c *call.Call, each func(embedded *call.Call, value js
 	}
 	e.copyTo(e.in.InputOffset())
 	return append(e.out, behind...), nil
+}
+
+// EmbeddedIn is Embedded for an answer of the platform, in place. An error of the platform, and an empty body, stay as
+// they are.
+func EmbeddedIn(a *ask.Answer, c *call.Call, each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)) error {
+	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
+		return nil
+	}
+	body, err := Embedded(a.Body, c, each)
+	if err == nil {
+		Replaced(a, body)
+	}
+	return err
+}
+
+// Replaced gives an answer another body. What a client knows the answer by goes, where it is another one.
+func Replaced(a *ask.Answer, body []byte) {
+	if bytes.Equal(a.Body, body) {
+		return
+	}
+	a.Body = body
+	a.Header.Del("ETag")
+	a.Header.Del("Last-Modified")
+}
+
+// ForbiddenEmbed stands in place of an embedded object that the caller may not read, as the platform writes it.
+func ForbiddenEmbed() jsontext.Value {
+	return jsontext.Value(`{"code":"rest_forbidden","message":"Sorry, you are not allowed to do that.","data":{"status":401}}`)
 }
 
 // embedder copies an answer in one pass. Each object waits only for its own _links, so that the

@@ -1,0 +1,62 @@
+package caller
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/ask"
+)
+
+// ByPassword returns the user whom the platform names for the name and the password in Authorization, whatever else
+// says who is calling. It asks nothing more than Who unless there is anything else.
+func (w *Whole) ByPassword(ctx context.Context) (Caller, *ask.Answer, error) {
+	switch claim, err := w.Claim(); {
+	case err != nil:
+		return Caller{}, nil, err
+	case claim == ClaimUser && !w.saysBeside():
+		return w.Who(ctx)
+	}
+	return w.Site.Identities.find(ctx, w, ClaimBasic)
+}
+
+// saysBeside tells whether w has another row of the table than Authorization about which the platform is asked for
+// the current user, or a cookie.
+func (w *Whole) saysBeside() bool {
+	return slices.ContainsFunc(w.Site.rows, func(r row) bool {
+		return r.keyed.has(ClaimUser) && !r.keyed.has(ClaimBasic) && w.Site.carries(w.HTTP, &r)
+	})
+}
+
+// Password returns the uuid of the application password that w has in Authorization, as the platform says. It is ""
+// where the platform takes none there. The error wraps [ask.ErrUndecided] or [ask.ErrTooMany], or is a *call.Refusal.
+func (w *Whole) Password(ctx context.Context) (uuid string, err error) {
+	who, _, err := w.Site.Identities.find(ctx, w, ClaimPassword)
+	return who.Password, err
+}
+
+// passwordUsed is the platform's route, below the core's namespace, that names the application password of the
+// request itself (docs/platform/shop-callers.md, III.8).
+const passwordUsed = "/users/me/application-passwords/introspect"
+
+// uuids are those of application passwords.
+var uuids = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// PlainUUID tells whether a text is a uuid as the platform writes it.
+func PlainUUID(text string) bool { return uuids.MatchString(text) }
+
+func interpretPassword(a *ask.Answer) (identity, error) {
+	var used struct {
+		UUID string `json:"uuid"`
+	}
+	switch code := a.Code(); {
+	case a.Status == http.StatusOK && json.Unmarshal(a.Body, &used) == nil && uuids.MatchString(used.UUID):
+		return identity{caller: Caller{Kind: User, Password: used.UUID}}, nil
+	case a.Status == http.StatusNotFound && code == "rest_no_authenticated_app_password",
+		a.Status == http.StatusUnauthorized && code != "", a.Status == http.StatusForbidden && code == "rest_not_logged_in":
+		return identity{}, nil
+	}
+	return identity{}, ask.Unexpected(a)
+}

@@ -1,0 +1,60 @@
+package caller
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+)
+
+const usedUUID = "0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11"
+
+// TestPassword: the platform names the password of Authorization alone, or none.
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		uuid   string
+		fails  bool
+	}{
+		"a password":          {200, `{"uuid":"` + usedUUID + `"}`, usedUUID, false},
+		"none":                {404, `{"code":"rest_no_authenticated_app_password","message":"","data":{"status":404}}`, "", false},
+		"a wrong one":         {401, `{"code":"incorrect_password","message":"","data":{"status":401}}`, "", false},
+		"nobody":              {401, `{"code":"rest_not_logged_in","message":"","data":{"status":401}}`, "", false},
+		"no such route":       {404, `{"code":"rest_no_route","message":"","data":{"status":404}}`, "", true},
+		"a uuid that is none": {200, `{"uuid":"1"}`, "", true},
+		"no uuid":             {200, `[]`, "", true},
+		"a server's error":    {502, `bad`, "", true},
+	} {
+		s := newSite(t)
+		backend := asktest.Answering(tt.status, tt.body)
+		w := request(t, s, backend, http.MethodGet, "/wp-json/wc/v3/orders", "", basicAuth, loginLine, nonceLine)
+		uuid, err := w.Password(t.Context())
+		if uuid != tt.uuid || (err != nil) != tt.fails {
+			t.Errorf("%s: %q, %v", name, uuid, err)
+		}
+	}
+}
+
+// TestByPassword: whom Authorization names is asked for by Authorization alone.
+func TestByPassword(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, headers := range [][]string{{basicAuth}, {basicAuth, loginLine, nonceLine}, {basicAuth, "X-Mcp-Api-Key: a:b"}} {
+		backend := asktest.Answering(200, `{"id":7,"username":"maria","roles":[],"capabilities":{}}`)
+		w := request(t, s, backend, http.MethodGet, "/wp-json/wp/v2/posts", "", headers...)
+		who, answer, err := w.ByPassword(t.Context())
+		if who.Login != "maria" || answer != nil || err != nil {
+			t.Errorf("%q: %+v, %v, %v", headers, who, answer, err)
+		}
+		for _, q := range backend.Questions() {
+			if q.Header.Get("Cookie")+q.Header.Get("X-Wp-Nonce")+q.Header.Get("X-Mcp-Api-Key") != "" || q.Header.Get("Authorization") == "" {
+				t.Errorf("%q: the question has %v", headers, q.Header)
+			}
+		}
+		if _, known := w.Known(); known != (len(headers) == 1) {
+			t.Errorf("%q: the caller of the request is known: %v", headers, known)
+		}
+	}
+}

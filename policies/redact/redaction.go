@@ -1,0 +1,80 @@
+package redact
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/rewrite"
+)
+
+// Redaction is one line `redact <route> <field>...`.
+type Redaction struct {
+	Route  string   `json:"route"`
+	Fields []string `json:"fields"`
+	// At is where the line stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+
+	pattern routes.Pattern
+	paths   [][]string
+}
+
+// Compile checks the route and the fields.
+func (r *Redaction) Compile() (err error) {
+	if r.pattern, err = routes.ParsePattern(r.Route); err != nil {
+		return err
+	}
+	r.paths, err = fieldPaths(r.Fields)
+	return err
+}
+
+// Pattern returns the route, once it is compiled.
+func (r *Redaction) Pattern() routes.Pattern { return r.pattern }
+
+// fieldPaths takes fields such as source.access_token apart.
+func fieldPaths(fields []string) (paths [][]string, err error) {
+	if len(fields) == 0 {
+		return nil, errors.New("no field named")
+	}
+	for _, field := range fields {
+		path := strings.Split(field, ".")
+		if slices.Contains(path, "") {
+			return nil, fmt.Errorf("%q is not a field path such as source.access_token", field)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// Paths returns the field paths that lines redact in the answer to c, or to one of its parts.
+func Paths(lines []Redaction, c *call.Call) (paths [][]string) {
+	for i := range lines {
+		if answers(c, lines[i].pattern) {
+			paths = append(paths, lines[i].paths...)
+		}
+	}
+	return paths
+}
+
+// Embedded redacts an embedded object as the answer to c. If c is nil (unknown), all lines apply.
+func Embedded(lines []Redaction, c *call.Call, value jsontext.Value) (jsontext.Value, error) {
+	var paths [][]string
+	for i := range lines {
+		if c == nil || answers(c, lines[i].pattern) {
+			paths = append(paths, lines[i].paths...)
+		}
+	}
+	if paths == nil {
+		return value, nil
+	}
+	return rewrite.Redact(value, paths)
+}
+
+func answers(c *call.Call, p routes.Pattern) bool {
+	return p.Match(c.Key) || slices.ContainsFunc(c.Parts, func(part *call.Call) bool { return p.Match(part.Key) })
+}
