@@ -10,6 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
 	"github.com/restwarden/restwarden/policies/redact"
+	"github.com/restwarden/restwarden/policies/scope"
 	"github.com/restwarden/restwarden/policies/signature"
 )
 
@@ -18,6 +19,7 @@ import (
 var Catalog = []policy.Entry{
 	policy.ReadingEntry,
 	access.Entry,
+	scope.Entry,
 	signature.Entry,
 	ratelimit.Entry,
 	ordertype.Entry,

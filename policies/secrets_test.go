@@ -11,9 +11,9 @@ import (
 
 // plain are the texts of a configuration that are no secrets, by their names in JSON.
 var plain = []string{
-	"allow", "at", "audit", "between", "domain", "doors", "except", "fields", "for", "from", "is", "member", "methods", "name",
-	"only", "optional", "path", "pattern", "per", "plugin", "rate", "recommended", "refuse", "route", "routes", "scheme",
-	"signature_header", "timestamp_header", "values",
+	"allow", "at", "audit", "between", "domain", "doors", "except", "fields", "for", "from", "is", "key", "member", "methods",
+	"name", "only", "optional", "other_doors", "password", "path", "pattern", "per", "plugin", "rate", "recommended", "refuse",
+	"route", "routes", "scheme", "signature_header", "timestamp_header", "until", "user", "values",
 }
 
 // texts fills v, so that each list has one element, and returns the texts in it with their names.

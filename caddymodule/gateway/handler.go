@@ -79,7 +79,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	if c.Kind == call.Page {
 		vars[varKind], vars[varOutcome] = kindPage, outcomePass
-		return s.servePage(w, r, next, c, x, bodiless)
+		return s.servePage(w, r, next, c, x, bodiless, vars)
 	}
 	start := time.Now()
 	s.discovery.request(s, r, next, c.Form == call.Pretty && c.Rewritten == nil, start)
@@ -106,15 +106,21 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	return s.forward(w, x)
 }
 
-// servePage forwards a page. It asks no policy to judge, and looks at the header of the answer.
+// servePage forwards a page, unless a policy closes it, and looks at the header of the answer.
 // Without a body nothing keeps the exchange, since no question is asked about a page.
-func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, x *exchange, bodiless bool) error {
+func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, x *exchange, bodiless bool, vars map[string]any) error {
 	if bodiless {
 		defer x.recycle()
 	}
 	x.whole.Site, x.whole.Call, x.whole.HTTP = s.Site.Site, c, r
 	x.req.Whole, x.req.Call, x.req.Site = &x.whole, c, &s.Site
 	x.r, x.next, x.path = r, next, r.URL.Path
+	if s.chain.JudgesPages() {
+		s.begin(x, r, next, c, vars)
+		if d := s.chain.JudgePage(&x.req); d.Outcome == policy.Refuse {
+			return s.refuse(w, x, d.Verdict)
+		}
+	}
 	return s.forward(w, x)
 }
 
@@ -125,7 +131,7 @@ func (s *site) begin(x *exchange, r *http.Request, next caddyhttp.Handler, c *ca
 	w := &x.whole
 	w.Site, w.Call, w.HTTP, w.Client, w.Holder, w.Secure = s.Site.Site, c, r, p.client, s.holderOf(r, p), p.secure
 	w.Backend, w.Trace = x, &s.trace.Questions
-	x.req.Whole, x.req.Call, x.req.Site, x.req.Trace = w, c, &s.Site, &s.trace
+	x.req.Whole, x.req.Call, x.req.Site, x.req.Trace, x.req.ClientURL = w, c, &s.Site, &s.trace, originalURL(r)
 	x.answers.Account = s.account(x)
 	setCall(vars, c)
 }

@@ -22,6 +22,33 @@ func (w *Whole) ByPassword(ctx context.Context) (Caller, *ask.Answer, error) {
 	return w.Site.Identities.find(ctx, w, ClaimBasic)
 }
 
+// ByToken returns the user whom the platform names for a log-in that SaysUser tells of.
+func (w *Whole) ByToken(ctx context.Context) (Caller, *ask.Answer, error) {
+	switch claim, err := w.Claim(); {
+	case err != nil:
+		return Caller{}, nil, err
+	case claim == ClaimUser:
+		return w.Who(ctx)
+	}
+	return w.Site.Identities.find(ctx, w, ClaimUser)
+}
+
+// SaysUser tells whether w carries a log-in that does not say whose it is: a token in Authorization, or a header or
+// cookie that the site names. A key of the shop is none.
+func (w *Whole) SaysUser() bool {
+	return slices.ContainsFunc(w.Site.rows, func(r row) bool {
+		switch {
+		case r.name == "Authorization" && r.in == inHeader:
+			return r.says(w.HTTP.Header) && !w.SentPassword() && !isOAuth1Header(w.HTTP.Header)
+		case r.names != nil || !r.user:
+			return false
+		case r.in == inHeader:
+			return r.says(w.HTTP.Header)
+		}
+		return w.Site.carries(w.HTTP, &r)
+	})
+}
+
 // saysBeside tells whether w has another row of the table than Authorization about which the platform is asked for
 // the current user, or a cookie.
 func (w *Whole) saysBeside() bool {
@@ -39,7 +66,7 @@ func (w *Whole) Password(ctx context.Context) (uuid string, err error) {
 
 // passwordUsed is the platform's route, below the core's namespace, that names the application password of the
 // request itself (docs/platform/shop-callers.md, III.8).
-const passwordUsed = "/users/me/application-passwords/introspect"
+const passwordUsed = "/users/me/application-passwords/introspect" //nolint:gosec // a route
 
 // uuids are those of application passwords.
 var uuids = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

@@ -38,6 +38,9 @@ type Credential struct {
 // shownOfKey is how many characters of a key the shop shows, the last ones (docs/platform III.8).
 const shownOfKey = 7
 
+// PlainKeyEnd tells whether a text may be the end of a shop key, as the shop shows it.
+func PlainKeyEnd(text string) bool { return len(text) == shownOfKey && keyBytes.Holds(text) }
+
 // keyNamed names a shop key that a client has sent.
 func keyNamed(name string) Credential {
 	c := Credential{Kind: CredentialKey, Claimed: true}

@@ -63,8 +63,12 @@ func TestPresented(t *testing.T) {
 		"form":                       {postsAt, form("a=b&consumer_key=" + cleanID), nil, []Credential{key}},
 		"form, signed":               {postsAt, form("oauth_consumer_key=" + cleanID), nil, []Credential{key}},
 		"form, none":                 {postsAt, form("a=b&c=d"), nil, nil},
-		"multipart": {postsAt, []string{"POST", "--B\r\nContent-Disposition: form-data; name=consumer_key\r\n\r\n" + cleanID + "\r\n--B--\r\n", "Content-Type: multipart/form-data; boundary=B"}, nil,
-			[]Credential{key}},
+		"multipart": {
+			postsAt,
+			[]string{"POST", "--B\r\nContent-Disposition: form-data; name=consumer_key\r\n\r\n" + cleanID + "\r\n--B--\r\n", "Content-Type: multipart/form-data; boundary=B"},
+			nil,
+			[]Credential{key},
+		},
 		"JSON names none":          {postsAt, []string{"POST", `{"consumer_key":"ck_1"}`, jsonType}, nil, nil},
 		"query, signed":            {ordersAt + "?oauth_consumer_key=" + cleanID + "&oauth_signature=s3cret", nil, nil, []Credential{key}},
 		"header, signed":           {ordersAt, nil, []string{`Authorization: OAuth oauth_consumer_key="` + cleanID + `", oauth_signature="s3cret"`}, []Credential{key}},
@@ -78,10 +82,16 @@ func TestPresented(t *testing.T) {
 		"a login that is too long": {postsAt, nil, []string{"Cookie: wordpress_logged_in_abc=" + strings.Repeat("a", 1<<20) + "%7C1"}, []Credential{claimed(CredentialUser, "")}},
 		"a login of bytes":         {postsAt, nil, []string{"Cookie: wordpress_logged_in_abc=%00%FF%7C1"}, []Credential{claimed(CredentialUser, "\x00\xff")}},
 		"a cookie that only tests": {postsAt, nil, []string{"Cookie: wordpress_test_cookie=a|b"}, nil},
-		"one credential, three places": {ordersAt + "?consumer_key=" + cleanID + "&consumer_secret=cs", nil,
-			[]string{basicLine(cleanID, "s3cret"), "X-MCP-API-Key: " + cleanID + ":s3cret"}, []Credential{key}},
-		"several": {ordersAt + "?consumer_key=ck_2", nil, []string{basicLine("bob", "s3cret"), "Cookie: wordpress_logged_in_abc=ann|1"},
-			[]Credential{claimed(CredentialPassword, "bob"), ann, claimed(CredentialKey, "ck_2")}},
+		"one credential, three places": {
+			ordersAt + "?consumer_key=" + cleanID + "&consumer_secret=cs", nil,
+			[]string{basicLine(cleanID, "s3cret"), "X-MCP-API-Key: " + cleanID + ":s3cret"},
+			[]Credential{key},
+		},
+		"several": {
+			ordersAt + "?consumer_key=ck_2", nil,
+			[]string{basicLine("bob", "s3cret"), "Cookie: wordpress_logged_in_abc=ann|1"},
+			[]Credential{claimed(CredentialPassword, "bob"), ann, claimed(CredentialKey, "ck_2")},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

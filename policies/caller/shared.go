@@ -118,7 +118,7 @@ type sharedAnswer struct {
 	Kind         Kind     `json:"kind"`
 	ID           uint64   `json:"id,omitempty"`
 	Login        string   `json:"login,omitempty"` // of a gateway of before there is none
-	Password     string   `json:"password,omitempty"`
+	Used         string   `json:"used,omitempty"`  // the uuid of an application password
 	Roles        []string `json:"roles,omitempty"`
 	Capabilities []string `json:"capabilities,omitempty"`
 }
@@ -175,13 +175,13 @@ func (k *recalled) decode(text string, now time.Time) bool {
 	if len(text) > sharedLimit || d.Decode(&a) != nil || d.More() || a.Mark != k.mark {
 		return false
 	}
-	if a.Kind == User && a.ID == 0 && !uuids.MatchString(a.Password) || a.Kind == KeyHolder && (a.ID != 0 || a.Login != "") || len(a.Login) > maxLogin || a.Kind != User && a.Kind != KeyHolder {
+	if a.Kind == User && a.ID == 0 && !uuids.MatchString(a.Used) || a.Kind == KeyHolder && (a.ID != 0 || a.Login != "") || len(a.Login) > maxLogin || a.Kind != User && a.Kind != KeyHolder {
 		return false
 	}
 	if k.left = time.UnixMilli(a.Until).Sub(now); k.left <= 0 {
 		return false
 	}
-	k.caller = Caller{Kind: a.Kind, ID: a.ID, Login: a.Login, Password: a.Password, Roles: a.Roles}
+	k.caller = Caller{Kind: a.Kind, ID: a.ID, Login: a.Login, Password: a.Used, Roles: a.Roles}
 	if len(a.Capabilities) > 0 {
 		k.caller.Capabilities = make(map[string]bool, len(a.Capabilities))
 		for _, name := range a.Capabilities {
@@ -201,7 +201,7 @@ func (ids *Identities) share(ctx context.Context, i *inquiry, known recalled, wh
 	}
 	text, err := json.Marshal(sharedAnswer{
 		Mark: known.mark, Until: i.site.Now().Add(ids.opts.TTL).UnixMilli(),
-		Kind: who.caller.Kind, ID: who.caller.ID, Login: who.caller.Login, Password: who.caller.Password, Roles: who.caller.Roles,
+		Kind: who.caller.Kind, ID: who.caller.ID, Login: who.caller.Login, Used: who.caller.Password, Roles: who.caller.Roles,
 		Capabilities: slices.Sorted(maps.Keys(who.caller.Capabilities)),
 	})
 	if err != nil || len(text) > sharedLimit {

@@ -51,6 +51,11 @@ func isOAuth1(w *Whole) (signed, byHeader bool, err error) {
 	return anyOAuth1(found), byHeader, nil
 }
 
+// isOAuth1Header tells whether Authorization is one of OAuth 1.
+func isOAuth1Header(h http.Header) bool {
+	return strings.HasPrefix(strings.Trim(h.Get("Authorization"), trimmed), "OAuth ")
+}
+
 // oauth1Header yields the parameters of OAuth 1 in Authorization, as the shop splits and decodes it.
 func oauth1Header(h http.Header) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {

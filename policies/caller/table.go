@@ -63,7 +63,7 @@ func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
 // table returns the rows of a site (docs/design 7; docs/platform III.8). A new credential
 // needs only a new row.
 func table(p *platforms.Platform, own Own) []row {
-	byKey := only(ClaimKey) | only(ClaimSession) // a key counts beside a cookie that has ended
+	byKey := only(ClaimKey) | only(ClaimSession)                 // a key counts beside a cookie that has ended
 	beside := always &^ (only(ClaimBasic) | only(ClaimPassword)) // of what says who is calling beside Authorization
 	rows := []row{
 		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true, names: basicNames},

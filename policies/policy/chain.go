@@ -44,6 +44,7 @@ type Chain struct {
 	links  []*link
 	mode   Mode
 	locked []*link // links with the lockdown
+	pages  []*link // that judge pages
 }
 
 // NewChain provisions the policies of a catalog for site and puts them in order. configured
@@ -83,6 +84,11 @@ func Link(site *Site, mode Mode, on ...*Configured) *Chain {
 	c := &Chain{site: site, mode: mode}
 	for _, p := range on {
 		c.links = append(c.links, newLink(p))
+	}
+	for _, l := range c.links {
+		if l.page != nil {
+			c.pages = append(c.pages, l)
+		}
 	}
 	c.locked = c.links
 	return c
@@ -178,6 +184,38 @@ func (c *Chain) Refusal(r *Request, v Verdict) *ask.Answer {
 	return nil
 }
 
+// JudgesPages tells whether a policy judges requests that are no calls.
+func (c *Chain) JudgesPages() bool { return len(c.pages) > 0 }
+
+// JudgePage asks the policies that judge pages about r, which is no call. A refusal goes as in Judge.
+func (c *Chain) JudgePage(r *Request) Decision {
+	d := c.judgePage(r)
+	if d.Outcome != Pass {
+		r.Trace.decided(r, d)
+	}
+	return d
+}
+
+func (c *Chain) judgePage(r *Request) Decision {
+	first := Decision{Outcome: Pass}
+	for _, l := range c.pages {
+		r.Observed = c.observesIn(l, r)
+		verdict, err := l.page.CheckPage(r)
+		if err != nil {
+			verdict, _ = l.undecided(err)
+		}
+		if !verdict.Refused() {
+			continue
+		}
+		if d := c.refusal(l, r, verdict, err); d.Outcome == Refuse {
+			return d
+		} else if first.Outcome == Pass {
+			first = d
+		}
+	}
+	return first
+}
+
 // judgeEarly asks the policies that can judge a batch before it is opened. Policies that
 // only observe wait for their turn in judge.
 func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
@@ -203,7 +241,7 @@ func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decisio
 		verdict.Rule, verdict.Pos = l.name, l.settings.At
 	}
 	d := l.decision(verdict, err)
-	if r.Observed {
+	if r.Observed || verdict.Observed {
 		d.Outcome = WouldRefuse
 	}
 	r.Trace.refused(r, d)

@@ -6,8 +6,8 @@ import (
 	"github.com/restwarden/restwarden/policies/condition"
 )
 
-// conditionsOption reads the block behind an allow rule.
-func conditionsOption(o Option) (*condition.Conditions, error) {
+// ConditionsOption reads the block behind a line `allow`; nil where there is none.
+func ConditionsOption(o Option) (*condition.Conditions, error) {
 	switch {
 	case len(o.Block) == 0:
 		return nil, nil
@@ -51,6 +51,12 @@ func conditionOption(c *condition.Conditions, o Option) error {
 	}
 	c.Members = append(c.Members, m)
 	return nil
+}
+
+// AroundOption reads a line `from` or `between`. The result has it beside what was read before.
+func AroundOption(from []string, between string, o Option) (condition.Conditions, error) {
+	c := condition.Conditions{From: from, Between: between}
+	return c, conditionOption(&c, o)
 }
 
 func betweenOption(c *condition.Conditions, o Option) error {

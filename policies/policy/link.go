@@ -22,6 +22,7 @@ type link struct {
 	early   EarlyChecker
 
 	preflight PreflightChecker
+	page      PageChecker
 
 	verifies bool // the policy is a Verifier
 }
@@ -33,6 +34,7 @@ func newLink(p *Configured) *link {
 	l.batch, _ = p.Policy.(BatchChecker)
 	l.early, _ = p.Policy.(EarlyChecker)
 	l.preflight, _ = p.Policy.(PreflightChecker)
+	l.page, _ = p.Policy.(PageChecker)
 	_, l.verifies = p.Policy.(Verifier)
 	return l
 }
@@ -54,7 +56,7 @@ func (l *link) undecided(err error) (v Verdict, passed bool) {
 	case l.settings.OnError == PassOnError:
 		return Verdict{}, true
 	}
-	return couldNotDecide(err), false
+	return CouldNotDecide(err), false
 }
 
 // judges tells whether the policy has anything to judge.
@@ -98,10 +100,13 @@ func CheckParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 		if err != nil {
 			return Verdict{}, err
 		}
-		if !v.Refused() {
+		switch {
+		case !v.Refused(), v.Observed && refused.Refused() && !refused.Observed:
 			continue
-		}
-		if !refused.Refused() {
+		case refused.Observed && !v.Observed: // what is refused counts, not what would be
+			parts, ids = nil, nil
+			refused = v
+		case !refused.Refused():
 			refused = v
 		}
 		parts = append(parts, Part{part, v})

@@ -103,6 +103,12 @@ type PreflightChecker interface {
 	CheckPreflight(ctx context.Context, r *Request) (Verdict, error)
 }
 
+// PageChecker is a Policy that judges requests which are no REST calls, too.
+type PageChecker interface {
+	// CheckPage judges a page. It is asked about every page of the site, and asks the platform nothing.
+	CheckPage(r *Request) (Verdict, error)
+}
+
 // Verifier is a Policy that verifies the signatures of calls. It enforces on a call with
 // Request.MustSign, whatever the modes say.
 type Verifier interface {

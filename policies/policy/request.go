@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -16,6 +17,9 @@ type Request struct {
 	Call  *call.Call // the call to be judged
 	Site  *Site
 	Trace *Trace // reports each step; may be nil
+
+	// ClientURL is the address as the client sent it, where a rewrite has changed it; else nil.
+	ClientURL *url.URL
 
 	// InForce is what the site's switches said when the request came.
 	InForce InForce

@@ -45,7 +45,7 @@ type Rule struct {
 
 // RuleOption reads an allow or deny line.
 func RuleOption(o Option) (Rule, error) {
-	conditions, err := conditionsOption(o)
+	conditions, err := ConditionsOption(o)
 	if err != nil {
 		return Rule{}, err
 	}

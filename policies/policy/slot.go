@@ -21,7 +21,7 @@ const (
 )
 
 // maxSlots bounds the slots of all policies. Each takes two words of a request that has any.
-const maxSlots = 8
+const maxSlots = 9
 
 // slotsKept says of each slot of what it is.
 var slotsKept []Kept

@@ -13,19 +13,20 @@ import (
 
 // Verdict is what a policy says of a call. The zero value is no objection.
 type Verdict struct {
-	Status  int            // HTTP status of the refusal; 0: no objection
-	Code    Code           // machine-readable, in body, metrics, log and docs
-	Message string         // for people; never says whether a route or record exists
-	Rule    string         // the rule as in the Caddyfile, for the log; empty if the policy is one rule
-	Origin  Origin         // of the rule; "" where Rule is no rule
-	Yields  bool           // the rule is one of access before which another one can let the call pass; see openings.Remedy
-	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
-	Data    map[string]any // more fields of the body's data object
-	Cart    *ask.Answer    // likewise, the field "cart": the body of this answer, as the platform wrote it
-	Header  http.Header    // more headers, such as Retry-After
-	Answer  *ask.Answer    // the platform's own answer, sent instead of the fields above
-	Note    string         // one more sentence for the log
-	Parts   []Part         // of a batch, the refused ones; empty if the batch itself is refused
+	Status   int            // HTTP status of the refusal; 0: no objection
+	Code     Code           // machine-readable, in body, metrics, log and docs
+	Message  string         // for people; never says whether a route or record exists
+	Rule     string         // the rule as in the Caddyfile, for the log; empty if the policy is one rule
+	Origin   Origin         // of the rule; "" where Rule is no rule
+	Yields   bool           // the rule is one of access before which another one can let the call pass; see openings.Remedy
+	Pos      string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
+	Data     map[string]any // more fields of the body's data object
+	Cart     *ask.Answer    // likewise, the field "cart": the body of this answer, as the platform wrote it
+	Header   http.Header    // more headers, such as Retry-After
+	Answer   *ask.Answer    // the platform's own answer, sent instead of the fields above
+	Note     string         // one more sentence for the log
+	Observed bool           // the line that refuses only observes
+	Parts    []Part         // of a batch, the refused ones; empty if the batch itself is refused
 }
 
 // Part is a refused part of a batch.
@@ -49,6 +50,8 @@ const (
 	CodeTooMany     Code = "rest_too_many_requests"
 	CodeConfirm     Code = "rest_confirmation_required"
 	CodeMisread     Code = "rest_misread"
+	// CodeCredentialScope is that of a call outside the scope of a credential.
+	CodeCredentialScope Code = "rest_credential_scope" //nolint:gosec // no secret
 
 	// Codes that a reading can give as well.
 	CodeAmbiguous    = call.CodeAmbiguous
@@ -100,10 +103,10 @@ func Misread(at string) Verdict {
 	}
 }
 
-// couldNotDecide is the refusal of a call for an error that wraps ask.ErrUndecided. It names
+// CouldNotDecide is the refusal of a call for an error that wraps ask.ErrUndecided. It names
 // the cause. If the server refuses the whole REST interface, the caller gets its answer,
 // without its headers: they were for the question.
-func couldNotDecide(err error) Verdict {
+func CouldNotDecide(err error) Verdict {
 	v := Unavailable()
 	if unexpected, ok := errors.AsType[*ask.UnexpectedError](err); ok && unexpected.Answer.ForCaller {
 		a := unexpected.Answer

@@ -106,6 +106,7 @@ var words = map[string]string{
 	"memory":            "The memory for bodies that must be read in one piece was used up for too long.",
 
 	"parameter_outside_path": "A parameter that a rule looks at is given a second time outside the address.",
+	"shop_key":               "A key of the shop is spelled so that the shop would clean it, or is given twice, so that nobody knows which key it is.",
 	"cookie_alias":           "PHP would take a cookie of the request for a login cookie of another name.",
 	"tool_calls":             "The message to the shop's server of tools has no certain reading.",
 	"cart_batch":             "The batch changes the cart whose total it states.",

@@ -71,8 +71,8 @@ func (f *Fate) Add(passes bool, by *policy.Rule) {
 	}
 }
 
-// then returns the fate of calls with f of which a policy is asked that says g.
-func (f Fate) then(g Fate) Fate {
+// Then returns the fate of calls with f of which a policy is asked that says g.
+func (f Fate) Then(g Fate) Fate {
 	if g.Rule.Rule != nil {
 		f.Rule = g.Rule
 	}

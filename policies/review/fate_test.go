@@ -25,7 +25,7 @@ func TestFate(t *testing.T) {
 		"a message, and a no":  {message, Refuses(b), Fate{Refused: true, RefusedBy: a, SureRefused: true, Why: "a"}},
 		"a message, and a yes": {message, Passes(b), Fate{Passes: true, Refused: true, ByMessage: true, PassedBy: b, RefusedBy: a, Why: "a"}},
 	} {
-		if got := test.first.then(test.then); got != test.want {
+		if got := test.first.Then(test.then); got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}

@@ -207,7 +207,7 @@ func (p *prover) fate(c *call.Call, patterns []int) Fate {
 	for i := 0; i < len(p.deciders) && f.Passes; i++ {
 		d := &p.deciders[i]
 		q.Matched, q.Rule = d.patterns.of(patterns), f.Rule
-		f = f.then(d.decide(&q))
+		f = f.Then(d.decide(&q))
 	}
 	return f
 }

@@ -1,0 +1,36 @@
+package caller
+
+import (
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// KeysOfPage returns the shop keys of a request that is no REST call, in Authorization and in the query, where the
+// shop's older interface takes them (docs/platform/shop-callers.md, III.8). It is Presented for these.
+func (w *Whole) KeysOfPage() (keys []Credential) {
+	all, _ := basicNames(w, nil) // never an error
+	for _, c := range all {
+		if c.Kind == CredentialKey {
+			keys = append(keys, c)
+		}
+	}
+	query := w.HTTP.URL.RawQuery
+	for _, variable := range [...]string{"consumer_key", oauth1[0]} {
+		if query == "" || !phpvars.MayName(query, variable) {
+			continue
+		}
+		v, set := phpvars.OfQuery(query).Get(variable, 1)
+		name, _ := v.(string)
+		if phpvars.Hidden(query, variable) || phpvars.Count(query, variable) > 1 {
+			name, set = "", true
+		}
+		if set {
+			keys = keyNamed(name).with(keys)
+		}
+	}
+	for name, value := range oauth1Header(w.HTTP.Header) {
+		if name == oauth1[0] {
+			keys = keyNamed(value).with(keys)
+		}
+	}
+	return keys
+}

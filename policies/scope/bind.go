@@ -1,0 +1,141 @@
+package scope
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// binding is which scopes bind a request, found out once for all its calls.
+type binding struct {
+	scopes  []*Scope
+	verdict policy.Verdict // the refusal where that cannot be known
+	err     error
+}
+
+// bindings keeps the binding of a request.
+var bindings = policy.NewSlot[binding](policy.OfRequest)
+
+// bound returns the scopes that bind r: those of every credential that it carries. It asks the platform only for what
+// has a scope, and what the request does not say by itself.
+func (p *Scopes) bound(ctx context.Context, r *policy.Request) *binding {
+	if b := bindings.Get(r); b != nil {
+		return b
+	}
+	presented, err := r.Presented()
+	if len(presented) == 0 && err == nil && (!p.users.any || !r.SaysUser()) {
+		return &unbound
+	}
+	b := &binding{err: err}
+	if err == nil {
+		b.bind(ctx, p, r, presented)
+	}
+	bindings.Set(r, b)
+	return b
+}
+
+// unbound is the binding of a request without a credential that has a scope.
+var unbound binding
+
+func (b *binding) bind(ctx context.Context, p *Scopes, r *policy.Request, presented []caller.Credential) {
+	for _, step := range [...]func(context.Context, *Scopes, *policy.Request, []caller.Credential) error{b.bindKeys, b.bindUsers, b.bindPassword} {
+		if err := step(ctx, p, r, presented); err != nil {
+			b.undecided(err)
+			return
+		}
+	}
+}
+
+// undecided refuses what a scope could not decide. What binds a credential is not for on_error to let pass.
+func (b *binding) undecided(err error) {
+	if _, refused := errors.AsType[*call.Refusal](err); refused || errors.Is(err, ask.ErrTooMany) {
+		b.err = err
+		return
+	}
+	b.verdict = policy.CouldNotDecide(err)
+}
+
+func (b *binding) add(scopes []*Scope) {
+	for _, s := range scopes {
+		if !slices.Contains(b.scopes, s) {
+			b.scopes = append(b.scopes, s)
+		}
+	}
+}
+
+// bindKeys binds shop keys, by what the request says. A spelling that the shop would clean may be any key.
+func (b *binding) bindKeys(_ context.Context, p *Scopes, _ *policy.Request, presented []caller.Credential) error {
+	if !p.keys.any {
+		return nil
+	}
+	for _, c := range presented {
+		switch {
+		case c.Kind != caller.CredentialKey:
+		case c.Unclean:
+			return call.Ambiguous("shop_key")
+		default:
+			b.add(p.keys.of(c.Key))
+		}
+	}
+	return nil
+}
+
+// bindUsers binds users. A login cookie has the login name itself, which nobody can spell otherwise. Of any other
+// log-in, which may be by an e-mail, the platform says whose it is.
+func (b *binding) bindUsers(ctx context.Context, p *Scopes, r *policy.Request, presented []caller.Credential) error {
+	if !p.users.any {
+		return nil
+	}
+	for _, c := range presented {
+		login := strings.ToLower(c.Login)
+		_, named := p.users.named[login]
+		switch {
+		case c.Kind == caller.CredentialKey:
+		case named, c.Kind == caller.CredentialUser:
+			b.add(p.users.of(login))
+		default:
+			if err := b.bindUser(p)(r.ByPassword(ctx)); err != nil {
+				return err
+			}
+		}
+	}
+	if r.SaysUser() {
+		return b.bindUser(p)(r.ByToken(ctx))
+	}
+	return nil
+}
+
+// bindUser binds the user whom the platform has named. One whom it refuses, or takes for nobody, may do nothing.
+func (b *binding) bindUser(p *Scopes) func(caller.Caller, *ask.Answer, error) error {
+	return func(who caller.Caller, answer *ask.Answer, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case answer != nil || who.Kind != caller.User:
+			return nil
+		case who.Login == "":
+			return caller.Untold("username")
+		}
+		b.add(p.users.of(strings.ToLower(who.Login)))
+		return nil
+	}
+}
+
+// bindPassword binds the application password in Authorization. The platform says which one it is.
+func (b *binding) bindPassword(ctx context.Context, p *Scopes, r *policy.Request, presented []caller.Credential) error {
+	isPassword := func(c caller.Credential) bool { return c.Kind == caller.CredentialPassword }
+	if !p.passwords.any || !slices.ContainsFunc(presented, isPassword) {
+		return nil
+	}
+	uuid, err := r.Password(ctx)
+	if uuid != "" {
+		b.add(p.passwords.of(uuid))
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package scope
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// Check judges a call by every scope that binds the request. What refuses goes before what only observes.
+func (p *Scopes) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+	return p.check(ctx, r, false)
+}
+
+// CheckEarly judges a batch by its own route, but for conditions about its parameters.
+func (p *Scopes) CheckEarly(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+	return p.check(ctx, r, true)
+}
+
+// CheckReading refuses what has no certain reading and carries what may have a scope.
+func (p *Scopes) CheckReading(r *policy.Request) (policy.Verdict, error) {
+	v, err := policy.CheckReading(r)
+	if !v.Refused() && err == nil {
+		return v, nil
+	}
+	if presented, unclear := r.Presented(); len(presented) == 0 && unclear == nil && len(r.KeysOfPage()) == 0 && !r.SaysUser() {
+		return policy.Verdict{}, nil
+	}
+	return v, err
+}
+
+func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (first policy.Verdict, err error) {
+	b := p.bound(ctx, r)
+	if b.err != nil || b.verdict.Refused() {
+		return b.verdict, b.err
+	}
+	if first = p.checkDoors(r, b.scopes); first.Refused() && !first.Observed {
+		return first, nil
+	}
+	for _, s := range b.scopes {
+		v, err := s.judge(r, early)
+		switch {
+		case err != nil:
+			return v, err
+		case v.Refused() && !v.Observed:
+			return v, nil
+		case v.Refused() && !first.Refused():
+			first = v
+		}
+	}
+	return first, nil
+}
+
+// judge judges a call. The first line whose route and method match decides.
+func (s *Scope) judge(r *policy.Request, early bool) (policy.Verdict, error) {
+	now := r.Whole.Site.Now()
+	if s.ended(now) {
+		return s.refuse(fmt.Sprintf("Its last day was %s.", s.Until)), nil
+	}
+	if line := s.around.Around(r.Client, now); line != "" {
+		return s.unmet(line), nil
+	}
+	match, allowed := s.line(r)
+	if !allowed {
+		return s.refuse("None of its lines allows the call."), nil
+	}
+	if err := match.ProtectNames(r.Call); err != nil {
+		return policy.Verdict{}, err
+	}
+	line := match.UnmetAround(r)
+	if line == "" && !early {
+		var err error
+		if line, err = match.Unmet(r); err != nil {
+			return policy.Verdict{}, err
+		}
+	}
+	if line != "" {
+		return s.unmet(line), nil
+	}
+	return policy.Verdict{}, nil
+}
+
+// line returns the line that decides on a call.
+func (s *Scope) line(r *policy.Request) (policy.Match, bool) {
+	for i := range s.Allow {
+		if match, ok := s.Allow[i].rule.Match(r.Call); ok {
+			return match, true
+		}
+	}
+	return policy.Match{}, false
+}
+
+// unmet refuses a call for a condition.
+func (s *Scope) unmet(line string) policy.Verdict {
+	return s.refuse(fmt.Sprintf("The condition %q does not hold.", line))
+}
+
+func (s *Scope) refuse(note string) policy.Verdict {
+	return policy.Verdict{
+		Status: http.StatusForbidden, Code: policy.CodeCredentialScope, Message: "These credentials are not for this call.",
+		Rule: s.String(), Pos: s.At, Origin: policy.OriginOwn, Note: note, Observed: s.observes(),
+	}
+}
