@@ -2,6 +2,7 @@ package caller
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -74,16 +75,16 @@ var loginBytes = between.AlnumAnd(" _.-@")
 // there, each once: shop keys in Authorization, query, form, an OAuth 1 signature and the header of the tool server;
 // application passwords; and login cookies. All are claimed. What names nobody, such as a token or a cookie that
 // the site names, is not among them. After Settle forms are left out. The error is a *call.Refusal: it is not certain what
-// w carries.
+// else w carries.
 func (w *Whole) Presented() (all []Credential, err error) {
 	for i := range w.Site.rows {
 		if r := &w.Site.rows[i]; r.names != nil {
-			if all, err = r.names(w, all); err != nil {
-				return nil, err
-			}
+			var unclear error
+			all, unclear = r.names(w, all)
+			err = cmp.Or(err, unclear)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // Verified returns the credential that the platform has accepted, once Who has found the caller. ok is false where
@@ -159,9 +160,9 @@ func cookieNames(w *Whole, all []Credential) ([]Credential, error) {
 		is, alias := w.Site.cookie(pair, false)
 		switch {
 		case alias:
-			return nil, call.Ambiguous("cookie_alias")
+			return all, call.Ambiguous("cookie_alias")
 		case is:
-			name, _ := cookieLogin(pair)
+			name, _ := cookieLogin(pair) // without one it names nobody, and is a login cookie all the same
 			all = loginNamed(CredentialUser, name).with(all)
 		}
 	}
@@ -185,15 +186,12 @@ func keyNames(w *Whole, all []Credential) ([]Credential, error) {
 // oauth1Names adds the keys of OAuth 1 signatures.
 func oauth1Names(w *Whole, all []Credential) ([]Credential, error) {
 	all, err := w.namesOf(oauth1[0], all)
-	if err != nil {
-		return nil, err
-	}
 	for name, value := range oauth1Header(w.HTTP.Header) {
 		if name == oauth1[0] {
 			all = keyNamed(value).with(all)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // namesOf adds the shop keys that a variable names in query and form. Of several in a query the platform takes the
