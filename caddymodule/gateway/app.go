@@ -41,6 +41,7 @@ type App struct {
 	metrics      *metrics.Metrics
 	logger       *zap.Logger
 	agents       *zap.Logger // the audit log
+	journaled    *zap.Logger // the journal
 	local        store.Store // that policies use
 	shared       store.Store // the Redis itself, or nil
 	gateways     []*Gateway
@@ -134,7 +135,7 @@ func appOf(ctx caddy.Context) (*App, error) {
 		return app, nil
 	}
 	app.http, app.logger = http, ctx.Logger() // of a gateway, for all of them
-	app.agents = app.logger.Named(agentsLogger)
+	app.agents, app.journaled = app.logger.Named(agentsLogger), app.logger.Named(journalLogger)
 	app.metrics = metrics.New(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost, app.scraped)
 	return app, app.openStore()
 }

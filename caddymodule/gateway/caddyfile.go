@@ -46,6 +46,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		mode enforce|observe
 //		request_id on|off
 //		misread count|refuse
+//		journal writes|all|off
 //		credentials header|cookie <name>...
 //		credentials jetpack
 //		identity { ttl <d>  timeout <d>  max_in_flight <n>  rate <n>/<d> }
@@ -150,6 +151,10 @@ var gatewayOptions = map[string]func(*Gateway, policy.Option) error{
 	"mode":    func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Mode, policy.Mode.Validate) },
 	"misread": func(g *Gateway, o policy.Option) (err error) {
 		g.Misread, err = o.Word(misreadCount, misreadRefuse)
+		return err
+	},
+	"journal": func(g *Gateway, o policy.Option) (err error) {
+		g.Journal, err = o.Word(journalWrites, journalAll, journalOff)
 		return err
 	},
 	"request_id":   func(g *Gateway, o policy.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },

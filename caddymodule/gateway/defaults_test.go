@@ -65,6 +65,7 @@ func TestDefaults(t *testing.T) {
 		"Gateway.Release":      {`"auto" (the default)`, `"release":%s`, `"auto"`, `"11.1"`},
 		"Gateway.Mode":         {`"enforce" (the default)`, `"mode":%s`, `"enforce"`, `"observe"`},
 		"Gateway.Misread":      {`"count" (the default)`, `"misread":%s`, `"count"`, `"refuse"`},
+		"Gateway.Journal":      {`"off" (the default)`, `"journal":%s`, `"off"`, `"writes"`},
 		"Gateway.BodyLimit":    {"default 8 MiB", `"body_limit":%s`, fmt.Sprint(8 << 20), fmt.Sprint(64 << 20)},
 		"Gateway.UploadLimit":  {"default 512 MiB", `"upload_limit":%s`, fmt.Sprint(512 << 20), fmt.Sprint(511 << 20)},
 		"Gateway.SpoolLimit":   {"default 8 times UploadLimit", `"spool_limit":%s`, fmt.Sprint(8 * 512 << 20), fmt.Sprint(512 << 20)},
@@ -111,7 +112,7 @@ func TestDefaults_Pages(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| `(\\w+)[^`]*` \\| `?([^`|]*?)`?(?: \\||, )")
 	for page, fields := range map[string]map[string]string{
 		"directive.md": {
-			"release": "Gateway.Release", "mode": "Gateway.Mode", "misread": "Gateway.Misread", "spool_dir": "Gateway.SpoolDir",
+			"release": "Gateway.Release", "mode": "Gateway.Mode", "misread": "Gateway.Misread", "journal": "Gateway.Journal", "spool_dir": "Gateway.SpoolDir",
 			"ttl": "Identity.TTL", "timeout": "Identity.Timeout", "max_in_flight": "Identity.MaxInFlight", "rate": "Identity.Rate",
 		},
 		"policies/call.md": {"body_limit": "Gateway.BodyLimit", "upload_limit": "Gateway.UploadLimit"},
@@ -143,6 +144,7 @@ type compiled struct {
 	release      string
 	observes     bool
 	misread      string
+	journal      string
 	ttl, timeout time.Duration
 	inFlight     int
 	rate         int
@@ -158,6 +160,6 @@ func compiledOf(t *testing.T, field string) compiled {
 	q := g.engine.questions
 	return compiled{
 		g.engine.memory, g.engine.spool, fmt.Sprintf("%+v", g.engine.every.Release), g.sites[0].observes(policy.InForce{}), g.sites[0].misreadStatus().Action,
-		q.TTL, q.Timeout, q.MaxInFlight, q.Rate, q.Per,
+		g.journal(), q.TTL, q.Timeout, q.MaxInFlight, q.Rate, q.Per,
 	}
 }

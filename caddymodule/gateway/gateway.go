@@ -71,6 +71,9 @@ type Gateway struct {
 	BatchLimit int `json:"batch_limit,omitempty"`
 	// PoliciesRaw configures the policies by name. Their order is fixed.
 	PoliciesRaw caddy.ModuleMap `json:"policies,omitempty" caddy:"namespace=http.handlers.restwarden.policies"`
+	// Journal says of which calls that pass a line is logged with who made them: "off" (the default), "writes", those that
+	// may change something, or "all".
+	Journal string `json:"journal,omitempty"`
 	// RequestID "off" leaves the header X-Request-Id out of refusals.
 	RequestID string `json:"request_id,omitempty"`
 	// At is where the directive stands, "Caddyfile:2"; for messages.
@@ -168,7 +171,7 @@ func (g *Gateway) Validate() error {
 	_, identity := g.Identity.options()
 	return cmp.Or(
 		validatePlatform(g.Platform), validateBase(g.Base), g.Prefix.Validate(), validateAliases(g.Alias), validateRelease(g.Release), g.Mode.Validate(),
-		typo.CheckOption("request_id", g.RequestID, "on", "off"), validateMisread(g.Misread), g.Credentials.Validate(), identity,
+		typo.CheckOption("request_id", g.RequestID, "on", "off"), validateMisread(g.Misread), validateJournal(g.Journal), g.Credentials.Validate(), identity,
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),
 	)

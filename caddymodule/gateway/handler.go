@@ -96,6 +96,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if a := s.audit(x, d, start); a != nil {
 		defer a.log() // also if the platform breaks off or the client goes away
 	}
+	if j := s.journal(x, d, start); j != nil {
+		defer j.log()
+	}
 	switch {
 	case d.Outcome == policy.Refuse:
 		s.answered(x, nil, true)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -18,6 +19,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/openings"
@@ -34,17 +36,31 @@ const (
 type Record struct{ record.Record }
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.
-func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) (err error) {
-	rec.Walk(func(name string, value reflect.Value) {
+func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) error {
+	return object{reflect.ValueOf(&rec.Record).Elem()}.MarshalLogObject(to)
+}
+
+// object writes a struct of package record.
+type object struct{ reflect.Value }
+
+// MarshalLogObject implements zapcore.ObjectMarshaler.
+func (o object) MarshalLogObject(to zapcore.ObjectEncoder) (err error) {
+	record.Walk(o.Value, func(name string, value reflect.Value) {
 		switch value.Kind() {
 		case reflect.String:
 			to.AddString(name, value.String())
 		case reflect.Int:
 			to.AddInt64(name, value.Int())
+		case reflect.Int64: // the only ones are times
+			to.AddDuration(name, time.Duration(value.Int()))
 		case reflect.Uint64:
 			to.AddUint64(name, value.Uint())
+		case reflect.Bool:
+			to.AddBool(name, value.Bool())
 		case reflect.Slice:
 			err = errors.Join(err, to.AddArray(name, list(value)))
+		case reflect.Struct:
+			err = errors.Join(err, to.AddObject(name, object{value}))
 		default: // a field of another kind needs a case
 			err = errors.Join(err, fmt.Errorf("record: %s: %s", name, value.Kind()))
 		}
@@ -87,6 +103,7 @@ func (s *site) record(r *policy.Request, d policy.Decision) Record {
 		Policy: d.Policy, Code: string(d.Code()), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: s.g.Lines.In(d.Verdict.Pos), Origin: d.Verdict.Origin,
 		From: s.calledFrom(r.HTTP), Why: d.Why(), Scheme: schemeOf(r.HTTP), Method: methodOf(r.Call), Form: r.Call.FormName(), Parts: len(r.Call.Parts),
 		Route: s.routeOf(r.HTTP, r.Call), ClientIP: addressOf(r.Client), Caller: callerOf(r),
+		Credential: credentialOf(r),
 	}}
 	if who, known := r.Known(); known {
 		rec.UserID, rec.Roles = who.ID, who.Roles[:min(len(who.Roles), maxRoles)]
@@ -98,6 +115,21 @@ func (s *site) record(r *policy.Request, d policy.Decision) Record {
 	rec.Remedy = remedy(r, r.Call, d.Verdict, rec.Route)
 	rec.mask()
 	return rec
+}
+
+// credentialOf returns what a log says of the credential of r: the one that the platform has verified, or
+// else the first that is claimed. What is claimed is the client's word, so that it is told only where it is plain.
+func credentialOf(r *policy.Request) (c record.Credential) {
+	found, ok := r.Verified()
+	if !ok {
+		if all, _ := r.Presented(); len(all) > 0 { // what else there may be is not told
+			found = all[0]
+		}
+		if !caller.PlainLogin(found.Login) {
+			found.Login = ""
+		}
+	}
+	return record.Credential{Kind: string(found.Kind), Key: found.Key, Login: found.Login, Claimed: found.Claimed}
 }
 
 // mask takes credentials in paths out of what the configuration and errors say. Routes have

@@ -35,6 +35,7 @@ type site struct {
 	reader    *call.Reader
 	logger    *zap.Logger
 	agents    *zap.Logger // the audit log
+	journaled *zap.Logger // the journal
 	metrics   *metrics.Metrics
 	asks      questions.Site
 	way       routing.Way // on which requests reach it
@@ -57,7 +58,7 @@ type identitiesKey struct{ caller.Options }
 // proofs of the two apart. The caller must close the site.
 func newSite(g *Gateway, way routing.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, plain: newPlainPages()}
-	s.reader, s.logger, s.agents, s.metrics = g.engine.reader, g.app.logger, g.app.agents, g.app.metrics
+	s.reader, s.logger, s.agents, s.journaled, s.metrics = g.engine.reader, g.app.logger, g.app.agents, g.app.journaled, g.app.metrics
 	s.asks = questions.Site{Prefix: s.Prefix, Timeout: s.questions.Timeout, Placeholders: g.app.placeholders, Left: s.metrics.Left}
 	if dry := g.app.dry; dry != nil {
 		s.asks.Asking, s.asks.Answered = dry.Asking, dry.Answered

@@ -6,6 +6,7 @@ package record
 import (
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -14,8 +15,8 @@ import (
 const Version = 1
 
 // Record is one decision. No field holds a word of the client's but the address, the ids of a
-// batch, and the host where it is one of the site's. The tag owner marks what the status page
-// shows to the owner of a site.
+// batch, the host where it is one of the site's, and what a credential is called. The tag owner
+// marks what the status page shows to the owner of a site.
 type Record struct {
 	Version   int           `json:"v" owner:"sees"`
 	RequestID string        `json:"request_id" owner:"sees"` // Caddy's {http.request.uuid}
@@ -43,27 +44,65 @@ type Record struct {
 	UserID    uint64        `json:"user_id,omitempty" owner:"sees"` // of a user
 	Roles     []string      `json:"roles,omitempty"`                // of the user, as the site has told
 	IDs       []uint64      `json:"ids,omitempty"`                  // of the refused parts of a batch
+
+	Credential Credential `json:"credential,omitzero" owner:"sees"` // the verified one, else the first that is claimed
 }
 
-// field is a field of a Record.
+// Credential says which credential a call carries. It holds nothing of a secret.
+type Credential struct {
+	Kind    string `json:"kind"`            // see caller.CredentialKind
+	Key     string `json:"key,omitempty"`   // the end of a shop key, as the shop shows it
+	Login   string `json:"login,omitempty"` // of a claimed one only where it is plain, see caller.PlainLogin
+	Claimed bool   `json:"claimed,omitempty"`
+}
+
+// Call is a line of the journal: one call that has passed. Its fields are called as those of a Record, and
+// hold as little that the client has written.
+type Call struct {
+	Version    int           `json:"v"`
+	RequestID  string        `json:"request_id"`
+	Site       string        `json:"site"`
+	Host       string        `json:"host"`
+	Credential Credential    `json:"credential,omitzero"`
+	Caller     string        `json:"caller"`
+	UserID     uint64        `json:"user_id,omitempty"`
+	Method     string        `json:"method"`
+	Route      string        `json:"route"`
+	IDs        []uint64      `json:"ids,omitempty"`     // that the route and its parameter id name
+	Members    []string      `json:"members,omitempty"` // plain names of the parameters in the body
+	Status     int           `json:"status,omitempty"`  // of the platform's answer to the request
+	Took       time.Duration `json:"took"`
+}
+
+// field is a field of a struct of this package.
 type field struct {
 	name     string
 	optional bool // left out where it is zero
 }
 
-// fields are those of a Record, in their order.
-var fields = func() (all []field) {
-	for f := range reflect.TypeFor[Record]().Fields() {
-		name, more, _ := strings.Cut(f.Tag.Get("json"), ",")
-		all = append(all, field{name, more == "omitempty"})
-	}
+// fields are those of the structs of this package, in their order.
+var fields = func() map[reflect.Type][]field {
+	all := map[reflect.Type][]field{}
+	collect(all, reflect.TypeFor[Record]())
+	collect(all, reflect.TypeFor[Call]())
 	return all
 }()
 
-// Walk visits the fields that the log has, in their order.
-func (r *Record) Walk(visit func(name string, value reflect.Value)) {
-	v := reflect.ValueOf(r).Elem()
-	for i, f := range fields {
+// collect adds the fields of a struct to all, and those of the structs in it.
+func collect(all map[reflect.Type][]field, of reflect.Type) {
+	for f := range of.Fields() {
+		name, more, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all[of] = append(all[of], field{name, more == "omitempty" || more == "omitzero"})
+		if f.Type.Kind() == reflect.Struct && all[f.Type] == nil {
+			collect(all, f.Type)
+		}
+	}
+}
+
+// Walk visits the fields of a struct of this package that the log has, in their order. A field that is a
+// struct is an object, to be walked in its turn.
+func Walk(v reflect.Value, visit func(name string, value reflect.Value)) {
+	for i, f := range fields[v.Type()] {
 		value := v.Field(i)
 		empty := value.IsZero() || value.Kind() == reflect.Slice && value.Len() == 0 // a user may have a list of no roles
 		if !f.optional || !empty {

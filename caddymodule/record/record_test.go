@@ -14,32 +14,40 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// full returns a record with a value in each field.
-func full(t *testing.T) (r record.Record) {
+// fill gives each field of a struct a value.
+func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
-	for i := range reflect.TypeFor[record.Record]().NumField() {
-		switch f := reflect.ValueOf(&r).Elem().Field(i); f.Kind() {
+	for i := range v.NumField() {
+		switch f := v.Field(i); f.Kind() {
 		case reflect.String:
 			f.SetString("x")
-		case reflect.Int:
+		case reflect.Int, reflect.Int64:
 			f.SetInt(7)
 		case reflect.Uint64:
 			f.SetUint(7)
+		case reflect.Bool:
+			f.SetBool(true)
 		case reflect.Slice:
 			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		case reflect.Struct:
+			fill(t, f)
 		default:
 			t.Fatal(f.Kind())
 		}
 	}
-	return r
 }
 
-// TestRecord_Walk: the log has the fields that JSON has, of a full record, of an empty one and of one
-// with empty lists.
-func TestRecord_Walk(t *testing.T) {
+// TestWalk: the log has the fields that JSON has, of full structs, of empty ones, of one with empty lists and of one
+// with half an object.
+func TestWalk(t *testing.T) {
 	t.Parallel()
-	for _, r := range []record.Record{full(t), {}, {Roles: []string{}, IDs: []uint64{}}} {
-		text, err := json.Marshal(r)
+	full, call := record.Record{}, record.Call{}
+	fill(t, reflect.ValueOf(&full).Elem())
+	fill(t, reflect.ValueOf(&call).Elem())
+	for _, v := range []any{
+		full, call, record.Record{}, record.Call{}, record.Record{Roles: []string{}, IDs: []uint64{}}, record.Record{Credential: record.Credential{Kind: "key"}},
+	} {
+		text, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,16 +55,28 @@ func TestRecord_Walk(t *testing.T) {
 		if err := json.Unmarshal(text, &want); err != nil {
 			t.Fatal(err)
 		}
-		var walked []string
-		r.Walk(func(name string, _ reflect.Value) { walked = append(walked, name) })
-		for _, name := range walked {
-			if _, there := want[name]; !there {
-				t.Errorf("%s is none of %s", name, text)
-			}
+		compare(t, reflect.ValueOf(v), want)
+	}
+}
+
+// compare holds what is walked of v against the same in JSON.
+func compare(t *testing.T, v reflect.Value, want map[string]any) {
+	t.Helper()
+	walked := 0
+	record.Walk(v, func(name string, value reflect.Value) {
+		walked++
+		in, there := want[name]
+		if !there {
+			t.Errorf("%s is none of %v", name, want)
 		}
-		if len(walked) != len(want) {
-			t.Errorf("%q of %s", walked, text)
+		if object, is := in.(map[string]any); is != (value.Kind() == reflect.Struct) {
+			t.Errorf("%s is no object in one of both", name)
+		} else if is {
+			compare(t, value, object)
 		}
+	})
+	if walked != len(want) {
+		t.Errorf("%d fields of %v", walked, want)
 	}
 }
 
@@ -87,8 +107,8 @@ func TestRecord_Docs(t *testing.T) {
 		if !slices.Contains(rows, "`"+name+"`") {
 			t.Errorf("docs/operations.md has no row for %s", name)
 		}
-		if left := slices.Contains(optional, "`"+name+"`"); left != (more == "omitempty") && name != "scheme" {
-			t.Errorf("%s: left out %v, docs/operations.md says %v", name, more == "omitempty", left)
+		if left := slices.Contains(optional, "`"+name+"`"); left != (more == "omitempty" || more == "omitzero") && name != "scheme" {
+			t.Errorf("%s: left out: %s, docs/operations.md says %v", name, more, left)
 		}
 	}
 	for _, o := range []policy.Origin{policy.OriginOwn, policy.OriginBuiltIn, policy.OriginPlugin, policy.OriginDefault} {
