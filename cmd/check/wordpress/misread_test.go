@@ -125,15 +125,20 @@ func (s *stack) misreads(t *testing.T) (n int) {
 // misreadLines are the lines about misread pages in the log of Caddy.
 func (s *stack) misreadLines(t *testing.T) string {
 	t.Helper()
+	return strings.Join(s.logLines(t, "a page was answered by the REST interface"), "")
+}
+
+// logLines returns the lines of the log that have a text in them.
+func (s *stack) logLines(t *testing.T, with string) (found []string) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "caddy.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found strings.Builder
 	for line := range strings.Lines(string(text)) {
-		if strings.Contains(line, "a page was answered by the REST interface") {
-			found.WriteString(line)
+		if strings.Contains(line, with) {
+			found = append(found, line)
 		}
 	}
-	return found.String()
+	return found
 }
