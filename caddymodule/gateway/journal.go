@@ -60,36 +60,43 @@ func (s *site) journal(x *exchange, d policy.Decision, start time.Time) *journal
 	if s.g.journal() == journalOff || d.Outcome == policy.Refuse || s.g.app.dry != nil {
 		return nil
 	}
-	calls := r.Call.Each()
-	if len(calls) == 0 { // a batch that nobody has opened
-		calls = []*call.Call{r.Call}
+	calls := s.journaledOf(x)
+	if len(calls) == 0 {
+		return nil
 	}
 	who, _ := r.Known()
-	common := record.Call{
-		Version: record.Version, Site: s.Name, Credential: credentialOf(r), Caller: callerOf(r), UserID: who.ID,
-	}
+	common := record.Call{Version: record.Version, Site: s.Name, Credential: credentialOf(r), Caller: callerOf(r), UserID: who.ID}
 	if common.Credential == (record.Credential{}) && who.Kind == caller.Anonymous {
 		return nil
 	}
-	j, names := &journal{s: s, start: start}, maxAllMembers
+	common.RequestID, common.Host = requestID(r.HTTP), s.hostFor(r.HTTP)
+	j, left := &journal{s: s, start: start}, maxAllMembers
 	for _, c := range calls {
-		if !s.journals(x, c) {
-			continue
-		}
-		if len(j.calls) == 0 {
-			common.RequestID, common.Host = requestID(r.HTTP), s.hostFor(r.HTTP)
-		}
-		line, members := common, c.BodyNames()
-		line.Method, line.Route, line.IDs = methodOf(c), s.routeOf(r.HTTP, c), idsOf(c, members)
-		line.Members = membersOf(members, min(names, maxMembers))
-		names -= len(line.Members)
+		line, names := common, c.BodyNames()
+		line.Method, line.Route, line.IDs = methodOf(c), s.routeOf(r.HTTP, c), idsOf(c, names)
+		line.Members = membersOf(names, min(left, maxMembers))
+		left -= len(line.Members)
 		j.calls = append(j.calls, line)
-	}
-	if len(j.calls) == 0 {
-		return nil
 	}
 	x.next = &listener{next: x.next, heard: &j.heard}
 	return j
+}
+
+// journaledOf returns the calls of a request that the journal tells of. For nearly all requests it takes no memory.
+func (s *site) journaledOf(x *exchange) (calls []*call.Call) {
+	c := x.req.Call
+	if len(c.Parts) == 0 {
+		if s.journals(x, c) {
+			calls = append(calls, c)
+		}
+		return calls
+	}
+	for _, part := range c.Parts {
+		if s.journals(x, part) {
+			calls = append(calls, part)
+		}
+	}
+	return calls
 }
 
 // journals tells whether the journal of the site tells of calls like c. A call without a certain reading has the
@@ -106,8 +113,8 @@ func (s *site) journals(x *exchange, c *call.Call) bool {
 	return s.g.journal() == journalAll
 }
 
-// idsOf returns the numbers in the route of c, and the id that a parameter names: one in a body counts before that of
-// the route (docs/platform I.3), and is known where names has it.
+// idsOf returns the numbers in the route of c, and the id that a parameter names, which counts before that of the
+// route (docs/platform I.3). One in a body is known where names, those of what has been read of it, have it.
 func idsOf(c *call.Call, names []string) (ids []uint64) {
 	add := func(id uint64, ok bool) {
 		if ok && !slices.Contains(ids, id) && len(ids) < maxIDs {
@@ -117,8 +124,10 @@ func idsOf(c *call.Call, names []string) (ids []uint64) {
 	for segment := range strings.SplitSeq(c.Key, "/") {
 		add(call.ParseID(segment))
 	}
-	if _, inQuery := c.QueryVariable("id"); inQuery || slices.Contains(names, "id") {
+	if slices.Contains(names, "id") {
 		add(c.ItemID())
+	} else if id, set := c.QueryVariable("id"); set {
+		add(call.ParseID(id))
 	}
 	return ids
 }

@@ -73,17 +73,18 @@ func TestJournal(t *testing.T) {
 			"credential": map[string]any{"kind": "key", "key": "789abcd"}, "caller": "key", "user_id": "", "method": "PUT", "route": "/shop/v3/orders/:id",
 			"ids": []any{7.0}, "members": []any{"meta_data", "status"}, "status": 200.0, "level": "info", "msg": "call passed", "v": 1.0, "host": "other", "claimed": "",
 		}}},
-		"another id in its body":      {"journal writes", "PUT /cms-json/cms/v2/posts/7?id=9", "", []string{asAdmin}, []map[string]any{{"ids": []any{7.0, 9.0}}}},
-		"a refund":                    {"journal writes", "DELETE /cms-json/shop/v3/orders/7/refunds/8", "", []string{asKey}, []map[string]any{{"ids": []any{7.0, 8.0}, "route": "/shop/v3/orders/:order_id/refunds/:id", "method": "DELETE", "members": ""}}},
-		"a password, nobody asks":     {"journal writes", "POST /cms-json/cms/v2/posts", `{"title":"x"}`, []string{asAdmin, asJSON}, []map[string]any{{"credential": map[string]any{"kind": "password", "login": "admin", "claimed": true}, "caller": "", "members": "", "ids": "", "route": "/cms/v2/posts"}}},
-		"a password that is asked of": {"journal writes\nlogin_only", "POST /cms-json/cms/v2/posts", `{"title":"x"}`, []string{asAdmin, asJSON}, []map[string]any{{"credential": admin, "caller": "user", "user_id": 1.0}}},
-		"a login":                     {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{cookie, form}, []map[string]any{{"credential": user("ann"), "caller": ""}}},
-		"a login that is no word":     {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{"Cookie: cms_logged_in_ab=%3Cb%3E%0Aann%7C1", form}, []map[string]any{{"credential": map[string]any{"kind": "user", "claimed": true}}}},
-		"a login that is long":        {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{"Cookie: cms_logged_in_ab=" + strings.Repeat("a", 4<<10) + "%7C1", form}, []map[string]any{{"credential": map[string]any{"kind": "user", "claimed": true}}}},
-		"a key that is to be cleaned": {"journal writes", "POST /cms-json/cms/v2/posts?consumer_key=%3Cb%3Eck_1", "", nil, []map[string]any{{"credential": map[string]any{"kind": "key", "claimed": true}}}},
-		"an override":                 {"journal writes", "POST /cms-json/cms/v2/posts/7?_method=DELETE", "", []string{asAdmin}, []map[string]any{{"method": "DELETE"}}},
-		"the platform refuses":        {"journal writes", "POST /cms-json/cms/v2/missing", "", []string{asAdmin}, []map[string]any{{"status": 404.0, "route": "unknown"}}},
-		"observed":                    {"mode observe\njournal writes\ndeny /cms/v2/posts", "POST /cms-json/cms/v2/posts", "", []string{asKey}, []map[string]any{{"credential": claimedKey, "route": "/cms/v2/posts"}}},
+		"another id in its body":       {"journal writes", "PUT /cms-json/cms/v2/posts/7?id=9", "", []string{asAdmin}, []map[string]any{{"ids": []any{7.0, 9.0}}}},
+		"an id in a body that is read": {"mode observe\njournal writes", "PUT /cms-json/shop/v3/orders/7", `{"id":9}`, []string{asKey, asJSON}, []map[string]any{{"ids": []any{7.0, 9.0}, "members": []any{"id"}}}},
+		"a refund":                     {"journal writes", "DELETE /cms-json/shop/v3/orders/7/refunds/8", "", []string{asKey}, []map[string]any{{"ids": []any{7.0, 8.0}, "route": "/shop/v3/orders/:order_id/refunds/:id", "method": "DELETE", "members": ""}}},
+		"a password, nobody asks":      {"journal writes", "POST /cms-json/cms/v2/posts", `{"title":"x"}`, []string{asAdmin, asJSON}, []map[string]any{{"credential": map[string]any{"kind": "password", "login": "admin", "claimed": true}, "caller": "", "members": "", "ids": "", "route": "/cms/v2/posts"}}},
+		"a password that is asked of":  {"journal writes\nlogin_only", "POST /cms-json/cms/v2/posts", `{"title":"x"}`, []string{asAdmin, asJSON}, []map[string]any{{"credential": admin, "caller": "user", "user_id": 1.0}}},
+		"a login":                      {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{cookie, form}, []map[string]any{{"credential": user("ann"), "caller": ""}}},
+		"a login that is no word":      {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{"Cookie: cms_logged_in_ab=%3Cb%3E%0Aann%7C1", form}, []map[string]any{{"credential": map[string]any{"kind": "user", "claimed": true}}}},
+		"a login that is long":         {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{"Cookie: cms_logged_in_ab=" + strings.Repeat("a", 4<<10) + "%7C1", form}, []map[string]any{{"credential": map[string]any{"kind": "user", "claimed": true}}}},
+		"a key that is to be cleaned":  {"journal writes", "POST /cms-json/cms/v2/posts?consumer_key=%3Cb%3Eck_1", "", nil, []map[string]any{{"credential": map[string]any{"kind": "key", "claimed": true}}}},
+		"an override":                  {"journal writes", "POST /cms-json/cms/v2/posts/7?_method=DELETE", "", []string{asAdmin}, []map[string]any{{"method": "DELETE"}}},
+		"the platform refuses":         {"journal writes", "POST /cms-json/cms/v2/missing", "", []string{asAdmin}, []map[string]any{{"status": 404.0, "route": "unknown"}}},
+		"observed":                     {"mode observe\njournal writes\ndeny /cms/v2/posts", "POST /cms-json/cms/v2/posts", "", []string{asKey}, []map[string]any{{"credential": claimedKey, "route": "/cms/v2/posts"}}},
 		"a batch": {"journal writes", "POST /cms-json/batch/v1", `{"requests":[{"method":"PUT","path":"/cms/v2/posts/1","body":{"title":"s3cret","content":"y"}},{"method":"DELETE","path":"/cms/v2/posts/2"}]}`, []string{asAdmin, asJSON}, []map[string]any{
 			{"method": "PUT", "ids": []any{1.0}, "members": []any{"content", "title"}, "route": "/cms/v2/posts/:id", "status": 200.0}, {"method": "DELETE", "ids": []any{2.0}, "members": ""},
 		}},
@@ -184,4 +185,46 @@ func TestRecord_Credential(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestJournal_NoAnswer: a call whose platform does not answer is in the journal, without a status.
+func TestJournal_NoAnswer(t *testing.T) {
+	p := newShop(t)
+	g, journal := startJournal(t, p, "journal writes")
+	p.Close()
+	g.do("POST /cms-json/cms/v2/posts", "", asAdmin).want(t, http.StatusBadGateway, "")
+	eventually(t, "the line", func() bool { return len(journal()) == 1 })
+	holds(t, journal()[0], map[string]any{"status": "", "method": "POST"})
+}
+
+// TestJournal_Rewritten: the status is the platform's, also where the gateway cannot hand the answer on.
+func TestJournal_Rewritten(t *testing.T) {
+	p := newPlatform(t)
+	p.answerCalls(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"broken":`)
+	})
+	g, journal := startJournal(t, p, "journal writes\nredact /cms/v2/posts access_token")
+	g.do("POST /cms-json/cms/v2/posts", "", asAdmin).want(t, http.StatusServiceUnavailable, "rest_policy_unavailable")
+	eventually(t, "the line", func() bool { return len(journal()) == 1 })
+	holds(t, journal()[0], map[string]any{"status": 201.0})
+}
+
+// FuzzMembers: names in the journal are plain, sorted, short and few, whatever names a body has.
+func FuzzMembers(f *testing.F) {
+	for _, seed := range []string{"", "status,meta_data", "a b,c", "id\n", "\xff", strings.Repeat("a,", 99), strings.Repeat("x", 41)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		names := strings.Split(text, ",")
+		told := membersOf(names, maxMembers)
+		if len(told) > maxMembers || !slices.IsSorted(told) {
+			t.Errorf("%q", told)
+		}
+		for _, name := range told {
+			if name == "" || len(name) > maxMember || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || !slices.Contains(names, name) {
+				t.Errorf("%q", name)
+			}
+		}
+	})
 }

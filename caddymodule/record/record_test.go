@@ -17,8 +17,8 @@ import (
 // fill gives each field of a struct a value.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
-	for i := range v.NumField() {
-		switch f := v.Field(i); f.Kind() {
+	for _, f := range v.Fields() {
+		switch f.Kind() {
 		case reflect.String:
 			f.SetString("x")
 		case reflect.Int, reflect.Int64:

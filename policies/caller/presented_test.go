@@ -35,6 +35,7 @@ func TestPresented(t *testing.T) {
 	t.Parallel()
 	unclean := Credential{Kind: CredentialKey, Claimed: true, Unclean: true}
 	key, ann := claimed(CredentialKey, "123abcd"), claimed(CredentialUser, "ann")
+	multipart := []string{"POST", "--B\r\nContent-Disposition: form-data; name=consumer_key\r\n\r\n" + cleanID + "\r\n--B--\r\n", "Content-Type: multipart/form-data; boundary=B"}
 	form := func(text string) []string { return []string{"POST", text, formType} }
 	for name, test := range map[string]struct {
 		target  string
@@ -63,25 +64,20 @@ func TestPresented(t *testing.T) {
 		"form":                       {postsAt, form("a=b&consumer_key=" + cleanID), nil, []Credential{key}},
 		"form, signed":               {postsAt, form("oauth_consumer_key=" + cleanID), nil, []Credential{key}},
 		"form, none":                 {postsAt, form("a=b&c=d"), nil, nil},
-		"multipart": {
-			postsAt,
-			[]string{"POST", "--B\r\nContent-Disposition: form-data; name=consumer_key\r\n\r\n" + cleanID + "\r\n--B--\r\n", "Content-Type: multipart/form-data; boundary=B"},
-			nil,
-			[]Credential{key},
-		},
-		"JSON names none":          {postsAt, []string{"POST", `{"consumer_key":"ck_1"}`, jsonType}, nil, nil},
-		"query, signed":            {ordersAt + "?oauth_consumer_key=" + cleanID + "&oauth_signature=s3cret", nil, nil, []Credential{key}},
-		"header, signed":           {ordersAt, nil, []string{`Authorization: OAuth oauth_consumer_key="` + cleanID + `", oauth_signature="s3cret"`}, []Credential{key}},
-		"header, signed by two":    {ordersAt, nil, []string{`Authorization: OAuth oauth_consumer_key="ck_1",oauth_consumer_key=` + cleanID}, []Credential{claimed(CredentialKey, "ck_1"), key}},
-		"the tool server":          {"/wp-json/woocommerce/mcp", nil, []string{"X-MCP-API-Key: " + cleanID + ":cs_s3cret"}, []Credential{key}},
-		"the tool server's, away":  {postsAt, nil, []string{"X-MCP-API-Key: " + cleanID + ":cs_s3cret"}, []Credential{key}},
-		"another tool's":           {postsAt, nil, []string{"X-MCP-API-Key: s3cret"}, nil},
-		"a login":                  {postsAt, nil, []string{"Cookie: x=y; wordpress_logged_in_abc=ann%7C1%7Cs3cret%7Cm"}, []Credential{ann}},
-		"a login, twice":           {postsAt, nil, []string{"Cookie: wordpress_sec_a=ann%7C1%7Cs3cret; wordpress_logged_in_abc=ann|2"}, []Credential{ann}},
-		"a login of no form":       {postsAt, nil, []string{"Cookie: wordpress_logged_in_abc=s3cret"}, []Credential{claimed(CredentialUser, "")}},
-		"a login that is too long": {postsAt, nil, []string{"Cookie: wordpress_logged_in_abc=" + strings.Repeat("a", 1<<20) + "%7C1"}, []Credential{claimed(CredentialUser, "")}},
-		"a login of bytes":         {postsAt, nil, []string{"Cookie: wordpress_logged_in_abc=%00%FF%7C1"}, []Credential{claimed(CredentialUser, "\x00\xff")}},
-		"a cookie that only tests": {postsAt, nil, []string{"Cookie: wordpress_test_cookie=a|b"}, nil},
+		"multipart":                  {postsAt, multipart, nil, []Credential{key}},
+		"JSON names none":            {postsAt, []string{"POST", `{"consumer_key":"ck_1"}`, jsonType}, nil, nil},
+		"query, signed":              {ordersAt + "?oauth_consumer_key=" + cleanID + "&oauth_signature=s3cret", nil, nil, []Credential{key}},
+		"header, signed":             {ordersAt, nil, []string{`Authorization: OAuth oauth_consumer_key="` + cleanID + `", oauth_signature="s3cret"`}, []Credential{key}},
+		"header, signed by two":      {ordersAt, nil, []string{`Authorization: OAuth oauth_consumer_key="ck_1",oauth_consumer_key=` + cleanID}, []Credential{claimed(CredentialKey, "ck_1"), key}},
+		"the tool server":            {"/wp-json/woocommerce/mcp", nil, []string{"X-MCP-API-Key: " + cleanID + ":cs_s3cret"}, []Credential{key}},
+		"the tool server's, away":    {postsAt, nil, []string{"X-MCP-API-Key: " + cleanID + ":cs_s3cret"}, []Credential{key}},
+		"another tool's":             {postsAt, nil, []string{"X-MCP-API-Key: s3cret"}, nil},
+		"a login":                    {postsAt, nil, []string{"Cookie: x=y; wordpress_logged_in_abc=ann%7C1%7Cs3cret%7Cm"}, []Credential{ann}},
+		"a login, twice":             {postsAt, nil, []string{"Cookie: wordpress_sec_a=ann%7C1%7Cs3cret; wordpress_logged_in_abc=ann|2"}, []Credential{ann}},
+		"a login of no form":         {postsAt, nil, []string{"Cookie: wordpress_logged_in_abc=s3cret"}, []Credential{claimed(CredentialUser, "")}},
+		"a login that is too long":   {postsAt, nil, []string{"Cookie: wordpress_logged_in_abc=" + strings.Repeat("a", 1<<20) + "%7C1"}, []Credential{claimed(CredentialUser, "")}},
+		"a login of bytes":           {postsAt, nil, []string{"Cookie: wordpress_logged_in_abc=%00%FF%7C1"}, []Credential{claimed(CredentialUser, "\x00\xff")}},
+		"a cookie that only tests":   {postsAt, nil, []string{"Cookie: wordpress_test_cookie=a|b"}, nil},
 		"one credential, three places": {
 			ordersAt + "?consumer_key=" + cleanID + "&consumer_secret=cs", nil,
 			[]string{basicLine(cleanID, "s3cret"), "X-MCP-API-Key: " + cleanID + ":s3cret"},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"testing"
@@ -31,7 +32,7 @@ func TestJournal(t *testing.T) {
 		{"a password", "/wp/v2/posts/", `{"comment_status":"open"}`, post, nil, &admin, map[string]any{"kind": "password", "login": admin.Login}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			a, err := fetch(t.Context(), g, request{method: "PUT", path: "/wp-json" + test.route + strconv.Itoa(test.id), body: test.body, headers: test.headers, as: test.as})
+			a, err := fetch(t.Context(), g, request{method: http.MethodPut, path: "/wp-json" + test.route + strconv.Itoa(test.id), body: test.body, headers: test.headers, as: test.as})
 			if err != nil || a.status != 200 {
 				t.Fatal(a, err)
 			}
@@ -44,7 +45,7 @@ func TestJournal(t *testing.T) {
 						Status     int
 					}
 					return json.Unmarshal([]byte(text), &line) == nil && maps.Equal(line.Credential, test.want) &&
-						line.Method == "PUT" && slices.Equal(line.IDs, []int{test.id}) && line.Status == 200
+						line.Method == http.MethodPut && slices.Equal(line.IDs, []int{test.id}) && line.Status == 200
 				})
 			})
 		})
