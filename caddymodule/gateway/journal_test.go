@@ -210,8 +210,8 @@ func TestJournal_Rewritten(t *testing.T) {
 	holds(t, journal()[0], map[string]any{"status": 201.0})
 }
 
-// FuzzMembers: names in the journal are plain, sorted, short and few, whatever names a body has.
-func FuzzMembers(f *testing.F) {
+// FuzzJournal: names in the journal are plain, sorted, short and few, whatever names a body has.
+func FuzzJournal(f *testing.F) {
 	for _, seed := range []string{"", "status,meta_data", "a b,c", "id\n", "\xff", strings.Repeat("a,", 99), strings.Repeat("x", 41)} {
 		f.Add(seed)
 	}

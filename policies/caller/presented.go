@@ -27,12 +27,12 @@ type Credential struct {
 	// Key is the end of a shop key, as the shop's list of keys shows it. It is "" for an unclean one.
 	Key string
 	// Login is the login name of the others, or an e-mail. Of a claimed one it is what the client has sent, and ""
-	// where that is no name or over 240 bytes.
+	// where that is no name: over 240 bytes, without a password behind it, or the secret of a key.
 	Login string
 	// Claimed is true where nobody has verified the credential: anybody can send any name.
 	Claimed bool
 	// Unclean is true for a shop key that the shop would have to clean before it looks for it, so that several
-	// spellings may be one key, and for one that has no certain reading.
+	// spellings may be one key, for one that has no certain reading, and for a secret in the place of a key.
 	Unclean bool
 }
 
@@ -45,7 +45,7 @@ func PlainKeyEnd(text string) bool { return len(text) == shownOfKey && keyBytes.
 // keyNamed names a shop key that a client has sent.
 func keyNamed(name string) Credential {
 	c := Credential{Kind: CredentialKey, Claimed: true}
-	if name == "" || !keyBytes.Holds(name) {
+	if name == "" || !keyBytes.Holds(name) || strings.HasPrefix(name, secretBegin) {
 		c.Unclean = true
 		return c
 	}
@@ -55,7 +55,7 @@ func keyNamed(name string) Credential {
 
 // loginNamed names a login that a client has sent.
 func loginNamed(kind CredentialKind, name string) Credential {
-	if len(name) > maxLogin {
+	if len(name) > maxLogin || strings.HasPrefix(name, secretBegin) {
 		name = ""
 	}
 	return Credential{Kind: kind, Login: strings.Clone(name), Claimed: true}
@@ -125,12 +125,14 @@ func (c Credential) with(all []Credential) []Credential {
 // basicNames adds the name in Authorization.
 func basicNames(w *Whole, all []Credential) ([]Credential, error) {
 	var room [basicRoom]byte
-	name, ok := appendBasicName(room[:0], w.HTTP.Header)
+	name, password, ok := appendBasic(room[:0], w.HTTP.Header)
 	switch {
 	case !ok:
 		return all, nil
 	case maybeKey(name):
 		return keyNamed(string(name)).with(all), nil
+	case len(password) == 0: // a token, as many send it
+		name = nil
 	}
 	return loginNamed(CredentialPassword, string(name)).with(all), nil
 }

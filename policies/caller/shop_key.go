@@ -103,8 +103,11 @@ func basicShopKey(h http.Header) bool {
 	return ok && bytes.HasPrefix(name, []byte(keyBegin))
 }
 
-// keyBegin begins the name of every shop key.
-const keyBegin = "ck_"
+// keyBegin begins the name of every shop key, and secretBegin its secret.
+const (
+	keyBegin    = "ck_"
+	secretBegin = "cs_"
+)
 
 // basicName returns the name that PHP finds in Authorization.
 func basicName(h http.Header) (string, bool) {
@@ -118,12 +121,17 @@ const basicRoom = 256
 
 // appendBasicName is basicName in memory of the caller.
 func appendBasicName(b []byte, h http.Header) ([]byte, bool) {
+	name, _, ok := appendBasic(b, h)
+	return name, ok
+}
+
+// appendBasic returns the name and the password that PHP finds in Authorization, in memory of the caller.
+func appendBasic(b []byte, h http.Header) (name, password []byte, ok bool) {
 	scheme, encoded, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !phpvars.EqualFold(scheme, "basic") {
-		return b, false
+		return b, nil, false
 	}
-	name, _, ok := bytes.Cut(appendBase64(b, encoded), []byte(":"))
-	return name, ok
+	return bytes.Cut(appendBase64(b, encoded), []byte(":"))
 }
 
 // SentPassword tells whether the platform will look for a name and a password in Authorization.
