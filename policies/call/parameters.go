@@ -181,7 +181,7 @@ func (o *others) ofForm() (bool, *Refusal) {
 		if strings.Contains(form, ";") {
 			return false, errVariable
 		}
-	} else if files, refusal := o.hasFiles(); files || refusal != nil {
+	} else if files, refusal := o.hasFiles(""); files || refusal != nil {
 		return files, refusal
 	}
 	for _, vars := range o.postedVars {
@@ -195,13 +195,14 @@ func (o *others) ofForm() (bool, *Refusal) {
 	return false, nil
 }
 
-// hasFiles tells whether the multipart form has a file.
-func (s *source) hasFiles() (bool, *Refusal) {
+// hasFiles tells whether the multipart form, which has been read, may have a file in the variable name, or with ""
+// in any.
+func (s *source) hasFiles(name string) (bool, *Refusal) {
 	_, multipart, _ := s.postedType()
 	if multipart == "" || s.postedVars == nil {
 		return false, nil
 	}
-	files, err := phpvars.HasFiles(multipart, s.body.reader())
+	files, err := phpvars.HasFiles(multipart, s.body.reader(), name)
 	if err != nil {
 		return false, errBody
 	}

@@ -165,6 +165,10 @@ func TestValues(t *testing.T) {
 		{"PUT", "/wp-json/a?billing[Email]=a", "", "", "billing.email", "400 variables"},
 		{"GET", "/wp-json/a?status=x", "", "", "status", "[x]"},
 		{"GET", "/wp-json/a", formType, "status=x", "status", "[]"},
+		{"POST", "/wp-json/a?_method=GET", formType, "status=x", "status", "[{}]"},
+		{"POST", "/wp-json/a", multipartType, multipartForm("status", "status"), "status", "[x {}]"},
+		{"POST", "/wp-json/a", multipartType, multipartForm("a", " or.der_total[x]"), "or_der_total", "[{}]"},
+		{"POST", "/wp-json/a", multipartType, multipartForm("a", "status"), "stat", "[]"},
 	} {
 		c := readerFor("root").Read(request(tt.method, tt.target, tt.contentType, tt.body), nil)
 		values, err := c.Values(strings.Split(tt.path, ".")...)

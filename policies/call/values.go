@@ -1,6 +1,8 @@
 package call
 
 import (
+	"net/http"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/restwarden/restwarden/policies/call/jsonscan"
@@ -12,13 +14,14 @@ const MaxPath = 4
 
 // Values returns what each place of c says of a parameter, or of a member of it that a path of names leads to: JSON,
 // form and query, or a part of a batch and its query. A place that does not have it is left out. A value is as in
-// Scalar, and nil for a null. A Compound stands for a member of what has no names, too. The error is a *Refusal, as in
-// Param, also where a place has no certain value that the platform would not look at.
+// Scalar, and nil for a null. A Compound stands for a member of what has no names, too, and for what the platform does
+// not take, while a handler may look at it: a file, or a field of a form whose method is overridden by one that reads.
+// The error is a *Refusal, as in Param, also where a place has no certain value that the platform would not look at.
 func (c *Call) Values(path ...string) (values []any, err error) {
 	if c.src == nil {
 		return nil, nil
 	}
-	for _, place := range [...]func([]string) (any, bool, *Refusal){c.src.inBody, c.src.inForm, c.src.inAddress} {
+	for _, place := range [...]func([]string) (any, bool, *Refusal){c.src.inBody, c.src.inForm, c.src.inFiles, c.src.inAddress} {
 		v, set, refusal := place(path)
 		if refusal != nil {
 			return nil, refusal
@@ -86,14 +89,34 @@ func memberOf(value jsontext.Value, name string) (raw jsontext.Value, set bool) 
 }
 
 func (s *source) inForm(path []string) (any, bool, *Refusal) {
-	if s.part != nil || !writes(s.method) {
+	if !s.takesForm() {
 		return nil, false, nil
 	}
 	v, set, refusal := s.postedVar(path[0], len(path))
-	if !set || refusal != nil {
+	switch {
+	case !set || refusal != nil:
 		return nil, false, refusal
+	case !writes(s.method): // the platform takes no value from there
+		return Compound{}, true, nil
 	}
 	return within(v, path[1:])
+}
+
+// inFiles stands for a file that a member would be a part of.
+func (s *source) inFiles(path []string) (any, bool, *Refusal) {
+	if !s.takesForm() {
+		return nil, false, nil
+	}
+	if refusal := s.posted(); refusal != nil {
+		return nil, false, refusal
+	}
+	files, refusal := s.hasFiles(path[0])
+	return Compound{}, files, refusal
+}
+
+// takesForm tells whether a handler may see the fields of a form.
+func (s *source) takesForm() bool {
+	return s.part == nil && (s.wire == http.MethodPost || writes(s.method))
 }
 
 func (s *source) inAddress(path []string) (any, bool, *Refusal) {

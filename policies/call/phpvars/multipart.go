@@ -78,11 +78,12 @@ func MultipartOnly(contentType string, body io.Reader, name string) (*Array, err
 	return vars, nil
 }
 
-// HasFiles tells whether a form has a file. It keeps nothing of the form.
-func HasFiles(contentType string, body io.Reader) (found bool, err error) {
+// HasFiles tells whether a form may have a file in the variable name, or with "" in any. It keeps
+// nothing of the form.
+func HasFiles(contentType string, body io.Reader, name string) (found bool, err error) {
 	_, err = multipart(contentType, body, &want{
 		value: func(string) bool { return false },
-		file:  func(string, bool) { found = true },
+		file:  func(param string, named bool) { found = found || name == "" || !named || foldDecoded(param, name) },
 	})
 	return found, err
 }
