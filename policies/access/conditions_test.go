@@ -29,6 +29,8 @@ func TestConditions(t *testing.T) {
 		policytest.Line("allow role administrator /wc/v3/**"),
 	}
 	from := []policy.Option{conditional("allow users /wp/v2/posts/:id", "only title", "from 198.51.100.0/24")}
+	const post = "/wp-json/wp/v2/posts/5"
+	named := []policy.Option{conditional("allow users /wp/v2/posts/:id", "only title")}
 	admin, plain := []string{"Authorization: Basic eDp5", sendsJSON}, []string{sendsJSON}
 	runGuards(t, map[string]guardTest{
 		"it holds":                         {status, policytest.AdminBody, "PUT", order, `{"status":"completed"}`, admin, 0},
@@ -47,6 +49,9 @@ func TestConditions(t *testing.T) {
 		"a part with another parameter":    {status, policytest.AdminBody, "POST", batch, `{"update":[{"id":5,"status":"completed","total":1}]}`, admin, 403},
 		"what is not certain":              {status, policytest.AdminBody, "PUT", order, `{"status":"completed","status":"x"}`, admin, 400},
 		"from elsewhere":                   {from, policytest.AdminBody, "PUT", "/wp-json/wp/v2/posts/5", `{"title":"x"}`, admin, 403},
+		"an id as in the path":             {named, policytest.AdminBody, "PUT", post + "?id=5", `{"title":"x","id":5}`, admin, 0},
+		"a part with its id":               {[]policy.Option{conditional("allow users PUT /wc/v3/orders/:id", "only status")}, policytest.AdminBody, "POST", batch, `{"update":[{"id":5,"status":"x"}]}`, admin, 0},
+		"another id, in the query too":     {named, policytest.AdminBody, "PUT", post + "?id=6", `{"title":"x","id":5}`, admin, 400},
 		"only of the batch's own":          {[]policy.Option{conditional("allow anyone POST /wc/v3/orders/batch", "only update")}, "", "POST", batch, `{"create":[{}]}`, plain, 403},
 		"only of the batch's own, kept to": {[]policy.Option{conditional("allow anyone POST /wc/v3/orders/batch", "only update")}, "", "POST", batch, `{"update":[{"id":1}]}`, plain, 0},
 	})

@@ -107,12 +107,21 @@ func (m Match) UnmetAround(r *Request) (line string) {
 }
 
 // Unmet returns the first condition of the rule about the parameters of r that does not hold, as its line, or "". The
-// error is a *call.Refusal.
+// error is a *call.Refusal, also where any place has another value for a ":name" than the path.
 func (m Match) Unmet(r *Request) (line string, err error) {
 	if m.Rule.Conditions == nil {
 		return "", nil
 	}
-	names := m.Route.Names() // ProtectNames holds them to the path
+	names := m.Route.Names()
+	for _, name := range names { // ProtectNames looks at what the platform would take
+		values, err := r.Call.Values(name)
+		if err != nil {
+			return "", err
+		}
+		if slices.ContainsFunc(values, func(v any) bool { return v != nil && !m.isGroup(r.Call, name, v) }) {
+			return "", errOutsidePath
+		}
+	}
 	return m.Rule.Conditions.Of(r.Call, func(name string) bool {
 		return slices.Contains(names, name) || r.Whole.Site.IsCredential(name)
 	})

@@ -191,11 +191,19 @@ func (m Match) ProtectNames(c *call.Call) error {
 		if err != nil {
 			return err
 		}
-		if _, compound := v.(call.Compound); compound || set && fmt.Sprint(v) != m.Route.Group(c.Key, name) {
-			return call.Ambiguous("parameter_outside_path")
+		if set && !m.isGroup(c, name, v) {
+			return errOutsidePath
 		}
 	}
 	return nil
+}
+
+var errOutsidePath = call.Ambiguous("parameter_outside_path")
+
+// isGroup tells whether a value of a parameter is what stands in the path.
+func (m Match) isGroup(c *call.Call, name string, v any) bool {
+	_, compound := v.(call.Compound)
+	return !compound && fmt.Sprint(v) == m.Route.Group(c.Key, name)
 }
 
 // Invalid is err of r, with the line where r stands.
