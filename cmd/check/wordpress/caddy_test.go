@@ -24,6 +24,7 @@ const (
 	modeMisread = "misread"            // nothing else but misread refuse
 	modeBare    = "bare"               // no gateway
 	modeKey     = "credential"         // order_type with a shop key of its own
+	modeKept    = "conditions"         // login_only, and rules with conditions about parameters
 )
 
 // secure is the same gate over TLS.

@@ -16,6 +16,7 @@ type message struct {
 	headers []string
 	body    string
 	as      string // role whose application password is sent; "" for nobody
+	chunked bool   // the body has no length
 }
 
 // path is the target at a gate.
@@ -38,7 +39,11 @@ func (m *message) render(g *gate, tag string) []byte {
 	for _, h := range m.headers {
 		b.WriteString(h + "\r\n")
 	}
-	if m.body != "" {
+	switch {
+	case m.chunked:
+		fmt.Fprintf(&b, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(m.body), m.body)
+		return b.Bytes()
+	case m.body != "":
 		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(m.body))
 	}
 	b.WriteString("\r\n" + m.body)

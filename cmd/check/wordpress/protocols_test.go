@@ -117,7 +117,7 @@ func (m *message) streamed(g *gate, tag string) rawhttp.Request {
 		name, value, _ := strings.Cut(h, ": ")
 		fields = append(fields, rawhttp.Field{Name: strings.ToLower(name), Value: value})
 	}
-	if m.body != "" {
+	if m.body != "" && !m.chunked {
 		fields = append(fields, rawhttp.Field{Name: "content-length", Value: fmt.Sprint(len(m.body))})
 	}
 	return rawhttp.Request{Fields: fields, Body: m.body}

@@ -128,9 +128,9 @@ func (s *stack) allotPorts() error {
 		modes := []string{modeDefault, modeLocked, modeBare, modeKey}
 		switch site.Name {
 		case fpm:
-			modes = append(modes, modeObserve, modeMisread)
+			modes = append(modes, modeObserve, modeMisread, modeKept)
 		case apache:
-			modes = append(modes, modeMisread)
+			modes = append(modes, modeMisread, modeKept)
 		case subFolder:
 			modes = append(modes, modeCookies)
 		}
@@ -149,7 +149,7 @@ func (s *stack) allotPorts() error {
 	}
 	for _, g := range s.gates {
 		g.Port = next()
-		if g.Mode == modeLocked || g.Mode == modeDefault || g.Mode == modeKey {
+		if g.Mode == modeLocked || g.Mode == modeDefault || g.Mode == modeKey || g.Mode == modeKept {
 			g.TLS = next()
 		}
 	}

@@ -19,6 +19,7 @@ type trace struct {
 	dispatches []dispatch
 	items      []item // of a shop's batch
 	agents     []agentRun
+	carried    []carried // by the calls of conditions.php
 }
 
 // dispatch is one dispatched route: the request's own first, then batch parts
@@ -100,6 +101,12 @@ func (t *trace) add(line []byte) error {
 			return err
 		}
 		t.agents = append(t.agents, a)
+	case "carried":
+		var c carried
+		if err := json.Unmarshal(line, &c); err != nil {
+			return err
+		}
+		t.carried = append(t.carried, c)
 	case "match", "run":
 		if len(t.dispatches) == 0 {
 			return fmt.Errorf("%s before any dispatch", fact.At)

@@ -27,7 +27,11 @@ func send(ctx context.Context, g *gate, raw []byte) (*answer, error) {
 		return nil, err
 	}
 	method, _, _ := strings.Cut(string(raw), " ")
-	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: strings.ToUpper(method)})
+	answers, asked := bufio.NewReader(conn), &http.Request{Method: strings.ToUpper(method)}
+	resp, err := http.ReadResponse(answers, asked)
+	for err == nil && resp.StatusCode == http.StatusContinue {
+		resp, err = http.ReadResponse(answers, asked)
+	}
 	if err != nil {
 		return nil, err
 	}

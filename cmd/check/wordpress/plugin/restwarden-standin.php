@@ -25,6 +25,7 @@ require __DIR__ . '/restwarden-standin/shop-tools.php';
 require __DIR__ . '/restwarden-standin/store.php';
 require __DIR__ . '/restwarden-standin/plugins.php';
 require __DIR__ . '/restwarden-standin/misread.php';
+require __DIR__ . '/restwarden-standin/conditions.php';
 if ( isset( $_SERVER['STANDIN_AGENTS'] ) ) {
 	require __DIR__ . '/restwarden-standin/agents.php';
 }
