@@ -24,6 +24,7 @@ const (
 	modeMisread = "misread"            // nothing else but misread refuse
 	modeBare    = "bare"               // no gateway
 	modeKey     = "credential"         // order_type with a shop key of its own
+	modeScoped  = "scopes"             // nothing else but scopes of a key, a user and a password
 	modeKept    = "conditions"         // login_only, and rules with conditions about parameters
 )
 

@@ -128,9 +128,9 @@ func (s *stack) allotPorts() error {
 		modes := []string{modeDefault, modeLocked, modeBare, modeKey}
 		switch site.Name {
 		case fpm:
-			modes = append(modes, modeObserve, modeMisread, modeKept)
+			modes = append(modes, modeObserve, modeMisread, modeKept, modeScoped)
 		case apache:
-			modes = append(modes, modeMisread, modeKept)
+			modes = append(modes, modeMisread, modeKept, modeScoped)
 		case subFolder:
 			modes = append(modes, modeCookies)
 		}
@@ -149,7 +149,7 @@ func (s *stack) allotPorts() error {
 	}
 	for _, g := range s.gates {
 		g.Port = next()
-		if g.Mode == modeLocked || g.Mode == modeDefault || g.Mode == modeKey || g.Mode == modeKept {
+		if g.Mode == modeLocked || g.Mode == modeDefault || g.Mode == modeKey || g.Mode == modeKept || g.Mode == modeScoped {
 			g.TLS = next()
 		}
 	}
