@@ -178,8 +178,11 @@ func (o *others) ofForm() (bool, *Refusal) {
 		if refusal != nil {
 			return false, refusal
 		}
-		if strings.Contains(form, ";") {
+		switch {
+		case strings.Contains(form, ";"):
 			return false, errVariable
+		case strings.HasPrefix(strings.TrimLeft(form, " \t\r\n"), "["): // a list of JSON is no variable, and a handler may read it
+			return true, nil
 		}
 	} else if files, refusal := o.hasFiles(""); files || refusal != nil {
 		return files, refusal

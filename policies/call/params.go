@@ -190,7 +190,7 @@ func (s *source) readPosted() *Refusal {
 			return s.readURLEncoded(phpvars.OfForm)
 		}
 	}
-	if s.method != http.MethodPost && writes(s.method) && coreParses(s.r.Header.Get("Content-Type")) {
+	if s.method != http.MethodPost && coreParses(s.r.Header.Get("Content-Type")) {
 		s.loose = s.droppable()
 		return s.readURLEncoded(phpvars.OfRawForm)
 	}

@@ -1,8 +1,6 @@
 package call
 
 import (
-	"net/http"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/restwarden/restwarden/policies/call/jsonscan"
@@ -15,7 +13,7 @@ const MaxPath = 4
 // Values returns what each place of c says of a parameter, or of a member of it that a path of names leads to: JSON,
 // form and query, or a part of a batch and its query. A place that does not have it is left out. A value is as in
 // Scalar, and nil for a null. A Compound stands for a member of what has no names, too, and for what the platform does
-// not take, while a handler may look at it: a file, or a field of a form whose method is overridden by one that reads.
+// not take, while a handler may look at it: a file, or a field of a form that comes with a method that reads.
 // The error is a *Refusal, as in Param, also where a place has no certain value that the platform would not look at.
 func (c *Call) Values(path ...string) (values []any, err error) {
 	if c.src == nil {
@@ -89,7 +87,7 @@ func memberOf(value jsontext.Value, name string) (raw jsontext.Value, set bool) 
 }
 
 func (s *source) inForm(path []string) (any, bool, *Refusal) {
-	if !s.takesForm() {
+	if s.part != nil {
 		return nil, false, nil
 	}
 	v, set, refusal := s.postedVar(path[0], len(path))
@@ -104,7 +102,7 @@ func (s *source) inForm(path []string) (any, bool, *Refusal) {
 
 // inFiles stands for a file that a member would be a part of.
 func (s *source) inFiles(path []string) (any, bool, *Refusal) {
-	if !s.takesForm() {
+	if s.part != nil {
 		return nil, false, nil
 	}
 	if refusal := s.posted(); refusal != nil {
@@ -112,11 +110,6 @@ func (s *source) inFiles(path []string) (any, bool, *Refusal) {
 	}
 	files, refusal := s.hasFiles(path[0])
 	return Compound{}, files, refusal
-}
-
-// takesForm tells whether a handler may see the fields of a form.
-func (s *source) takesForm() bool {
-	return s.part == nil && (s.wire == http.MethodPost || writes(s.method))
 }
 
 func (s *source) inAddress(path []string) (any, bool, *Refusal) {
