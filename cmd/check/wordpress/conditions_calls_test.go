@@ -65,6 +65,8 @@ var keptCalls = []struct {
 	{line: "POST /wp-json/probe/v1/named/7?id=8", body: "id=7", headers: []string{formType}, want: "rest_ambiguous_request"},
 	{line: "POST /wp-json/probe/v1/compared/7?_method=GET&status=a", body: "status=c", headers: []string{formType}, want: "rest_forbidden"},
 	{line: "POST /wp-json/probe/v1/compared/7?_method=HEAD&status=a", body: "order_total=11", headers: []string{formType}, want: "rest_forbidden"},
+	{line: "GET /wp-json/probe/v1/compared/7?status=a", body: "order_total=11", headers: []string{formType}, want: "rest_forbidden"},
+	{line: "PUT /wp-json/probe/v1/kept/7", body: `[{"total":1}]`, headers: []string{formType}, want: "rest_forbidden"},
 	{line: "POST /wp-json/probe/v1/compared/7", body: "--b\r\nContent-Disposition: form-data; name=\"status\"\r\n\r\na\r\n--b\r\nContent-Disposition: form-data; name=\"status\"; filename=\"f\"\r\n\r\nx\r\n--b--\r\n", headers: []string{"Content-Type: multipart/form-data; boundary=b"}, want: "rest_forbidden"},
 	{line: "POST /wp-json/wc/v3/probes/batch", body: `{"update":[{"id":7,"total":1}]}`, headers: []string{jsonType}, want: "rest_forbidden"},
 	{line: "POST /wp-json/wc/v3/probes/batch?total=1", body: `{"update":[{"id":7,"status":"a"}]}`, headers: []string{jsonType}, want: "rest_forbidden"},

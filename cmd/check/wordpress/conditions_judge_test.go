@@ -72,7 +72,10 @@ func (c *carried) broken() string {
 	if _, has := c.Places["get_param"].member("status"); !has {
 		return "there is no status"
 	}
-	return c.eachPlace(func(_ string, v phpValue) string {
+	return c.eachPlace(func(place string, v phpValue) string {
+		if place == "get_body" { // a comparison is about JSON, form and query
+			return ""
+		}
 		email := ""
 		if billing, has := v.member("billing"); has {
 			if email = fit(billing, "email", func(v phpValue) bool { return v.Kind == "string" && v.Text == "x" }); billing.Kind != "array" {
