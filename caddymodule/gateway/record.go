@@ -129,7 +129,13 @@ func credentialOf(r *policy.Request) (c record.Credential) {
 			found.Login = ""
 		}
 	}
-	return record.Credential{Kind: string(found.Kind), Key: found.Key, Login: found.Login, Claimed: found.Claimed}
+	c = record.Credential{Kind: string(found.Kind), Key: found.Key, Login: found.Login, Claimed: found.Claimed}
+	if r.Site.Scopes != nil && found.Kind != "" {
+		var names []string
+		names, c.UUID = r.Site.Scopes.Of(r, found)
+		c.Scope = strings.Join(names, ",")
+	}
+	return c
 }
 
 // mask takes credentials in paths out of what the configuration and errors say. Routes have

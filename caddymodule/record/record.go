@@ -52,7 +52,9 @@ type Record struct {
 type Credential struct {
 	Kind    string `json:"kind"`            // see caller.CredentialKind
 	Key     string `json:"key,omitempty"`   // the end of a shop key, as the shop shows it
+	UUID    string `json:"uuid,omitempty"`  // of an application password, where a scope has asked for it
 	Login   string `json:"login,omitempty"` // of a claimed one only where it is plain, see caller.PlainLogin
+	Scope   string `json:"scope,omitempty"` // the scopes of the credential, with commas
 	Claimed bool   `json:"claimed,omitempty"`
 }
 

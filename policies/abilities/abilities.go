@@ -91,7 +91,11 @@ func (p *Abilities) Configure(o policy.Option) error {
 func (p *Abilities) Provision(site *policy.Site, _ policy.Settings) error {
 	p.site, p.namespace, p.schemas = site, "/"+site.Platform.Abilities+"/abilities", newSchemaCache()
 	for i := range p.Rules {
-		if err := p.Rules[i].compile(); err != nil {
+		err := p.Rules[i].compile()
+		if err == nil {
+			err = p.Rules[i].by.CheckNames(site)
+		}
+		if err != nil {
 			return policy.Option{Pos: p.Rules[i].At}.Errorf("%w", err)
 		}
 	}

@@ -95,7 +95,7 @@ func abilityRules(o policy.Option) (rules []Rule, err error) {
 }
 
 // ruleWords are the words of a line that stand before its patterns.
-var ruleWords = []string{"anyone", "users", "role", "capability", string(KindReadonly), string(KindTool), string(KindResource)}
+var ruleWords = []string{"anyone", "users", "role", "capability", "scope", string(KindReadonly), string(KindTool), string(KindResource)}
 
 // misplaced refuses a pattern that is a word of the line: as a pattern it would leave the others
 // in force for every caller. JSON keeps the words apart.
@@ -139,7 +139,7 @@ func (r *Rule) compileWho() error {
 		return err
 	}
 	if r.by.Who() == policy.BySignature {
-		return errors.New("abilities know users, not signatures: anyone, users, role or capability")
+		return errors.New("abilities know users, not signatures: anyone, users, role, capability or scope")
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (p *Access) Provision(site *policy.Site, settings policy.Settings) error {
 		if err := r.Compile(); err != nil {
 			return r.Invalid(err)
 		}
-		if err := r.CheckSignatures(site); err != nil {
+		if err := r.CheckNames(site); err != nil {
 			return r.Invalid(err)
 		}
 	}

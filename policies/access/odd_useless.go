@@ -111,7 +111,7 @@ func callers(rules ...*policy.Rule) (all []string) {
 		names := slices.Clone(r.Names())
 		slices.Sort(names)
 		all = append(all, fmt.Sprint(r.Who(), strings.Join(slices.Compact(names), ",")))
-		narrow = narrow || r.Who() == policy.ByRole || r.Who() == policy.ByCapability
+		narrow = narrow || r.Who() == policy.ByRole || r.Who() == policy.ByCapability || r.Who() == policy.ByScope
 		if r.Deny {
 			return []string{"nobody"}
 		}

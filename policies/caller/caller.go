@@ -37,8 +37,9 @@ func (k Kind) String() string {
 type Caller struct {
 	Kind         Kind
 	ID           uint64
-	Login        string // the login name of a user, as the platform has told it; "" where it has not
-	Password     string // the uuid of the application password, for who was asked about that alone
+	Login        string   // the login name of a user, as the platform has told it; "" where it has not
+	Password     string   // the uuid of the application password, for who was asked about that alone
+	Scopes       []string // of the verified credential, where a rule asks for any; see package scope
 	Roles        []string
 	Capabilities map[string]bool
 	// NoRoles and NoCapabilities are true for a user of whom the platform's answer does not

@@ -75,6 +75,11 @@ func NewChain(catalog []Entry, closed Entry, site *Site, mode Mode, configured m
 		return nil, errors.Join(err, c.Close())
 	}
 	site.dots = c.dots()
+	for _, l := range c.links {
+		if _, ok := l.policy.(Scopes); ok {
+			site.observed = func(f InForce) bool { return c.observes(l, f) }
+		}
+	}
 	c.lock(closed)
 	return c, nil
 }

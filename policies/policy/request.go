@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
@@ -41,6 +40,7 @@ type Request struct {
 	IsPart       bool     // of a batch
 	WithOverride *Request // the reading with the override, where this is the one without
 	slots        *slots   // what policies have found out; nil for nearly all
+	scopes       *granted // of the caller; nil until they are found out
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.
@@ -51,14 +51,6 @@ func (r *Request) Part(p *call.Call) *Request {
 	part.slots = r.slots.ofRequest()
 	part.IsPart, part.WithOverride = true, nil
 	return &part
-}
-
-// Who is [caller.Whole.Who]. What will be asked about the record may be asked with it.
-func (r *Request) Who(ctx context.Context) (caller.Caller, *ask.Answer, error) {
-	if !r.IsPart && r.Site.Foresee != nil {
-		r.Foreseer = r
-	}
-	return r.Whole.Who(ctx)
 }
 
 // Foresee implements [caller.Foreseer].

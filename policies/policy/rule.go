@@ -16,8 +16,8 @@ import (
 // `deny [<methods>] <route>... [as 404]`.
 type Rule struct {
 	// Allow names the admitted callers: "anyone", "users", "role <name>[,<name>]",
-	// "capability <name>", "signed <signature>[,<signature>]". It is empty in a deny
-	// rule.
+	// "capability <name>", "signed <signature>[,<signature>]", "scope <name>[,<name>]". It is
+	// empty in a deny rule.
 	Allow string `json:"allow,omitempty"`
 	// Deny is true if the rule admits no caller.
 	Deny bool `json:"deny,omitempty"`
@@ -36,7 +36,7 @@ type Rule struct {
 	At string `json:"at,omitempty"`
 
 	who    Who
-	names  []string // of roles, of signatures, or the capability
+	names  []string // of roles, signatures or scopes, or the capability
 	target Target
 	origin Origin // "" where From tells, see Rule.Origin
 	guards bool   // it only takes away, see access.Guard

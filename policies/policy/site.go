@@ -35,8 +35,24 @@ type Site struct {
 	// Signatures are the names of the declared signatures, which rules may name.
 	Signatures []string
 
-	dots dots              // of the chain
-	kept [maxSiteSlots]any // see SiteSlot
+	// Scopes tells of the scopes of credentials; nil where there are none.
+	Scopes Scopes
+
+	namesScopes bool               // a rule does
+	observed    func(InForce) bool // tells whether the policy of Scopes only observes
+	dots        dots               // of the chain
+	kept        [maxSiteSlots]any  // see SiteSlot
+}
+
+// Scopes is a Policy that gives credentials scopes, which rules may name.
+type Scopes interface {
+	// Names returns the names of the scopes.
+	Names() []string
+	// Verified returns the scopes of the credential that the platform has accepted of r, whose caller is known. A scope
+	// that observes, or has ended, grants nothing. The error is as that of Checker.Check.
+	Verified(ctx context.Context, r *Request) ([]string, error)
+	// Of returns the names of the scopes of a credential that r carries, and its uuid, as far as they are known.
+	Of(r *Request, c caller.Credential) (names []string, uuid string)
 }
 
 // Shop identifies in a Store's key the shop that answers r: site and server, since a

@@ -21,14 +21,15 @@ const (
 	ByRole
 	ByCapability
 	BySignature
+	ByScope
 )
 
 // whoNames are the keys of whoWords, in the order of messages.
-var whoNames = []string{"anyone", "users", "role", "capability", "signed"}
+var whoNames = []string{"anyone", "users", "role", "capability", "signed", "scope"}
 
 var whoWords = map[string]Who{
 	"anyone": Anyone, "users": Users,
-	"role": ByRole, "capability": ByCapability, "signed": BySignature,
+	"role": ByRole, "capability": ByCapability, "signed": BySignature, "scope": ByScope,
 }
 
 // CompileWho checks whom the rule admits, without its methods and routes.
@@ -68,18 +69,29 @@ func (r *Rule) namesOf(kind Who) []string {
 	return r.names
 }
 
-// CheckSignatures holds the signatures that the rule names against those that site declares.
-func (r *Rule) CheckSignatures(site *Site) error {
-	if r.who != BySignature {
+// CheckNames holds the signatures and the scopes that the rule names against those that site declares. From then on the
+// scopes of callers are found out.
+func (r *Rule) CheckNames(site *Site) error {
+	var declared []string
+	switch r.who {
+	case BySignature:
+		declared = site.Signatures
+	case ByScope:
+		if site.namesScopes = true; site.Scopes != nil {
+			declared = site.Scopes.Names()
+		}
+	default:
 		return nil
 	}
 	for _, name := range r.names {
-		if !slices.Contains(site.Signatures, name) {
-			return fmt.Errorf("there is no signature %q%s", name, Prefixed(": ", typo.Hint(name, site.Signatures...)))
+		if !slices.Contains(declared, name) {
+			return fmt.Errorf("there is no %s %q%s", declaredWords[r.who], name, Prefixed(": ", typo.Hint(name, declared...)))
 		}
 	}
 	return nil
 }
+
+var declaredWords = map[Who]string{BySignature: "signature", ByScope: "scope"}
 
 // AdmitsRights tells whether the rule admits the caller of r, about whom [caller.Whole.Who] has said who. It asks for
 // the rights of callers of whom that does not tell them.
@@ -119,6 +131,8 @@ func (r *Rule) Admits(c caller.Caller) bool {
 		return c.Kind == caller.User && c.HasRole(r.names)
 	case ByCapability:
 		return c.Kind == caller.User && c.Can(r.names[0])
+	case ByScope:
+		return slices.ContainsFunc(c.Scopes, func(name string) bool { return slices.Contains(r.names, name) })
 	default:
 		return false
 	}
@@ -130,5 +144,5 @@ func WhoOf(word string) Who { return whoWords[word] }
 // Who returns whom the rule admits; Nobody for one that denies.
 func (r *Rule) Who() Who { return r.who }
 
-// Names returns the names of roles or signatures, or the capability, that the rule admits.
+// Names returns the names of roles, signatures or scopes, or the capability, that the rule admits.
 func (r *Rule) Names() []string { return r.names }

@@ -15,6 +15,7 @@ import (
 // binding is which scopes bind a request, found out once for all its calls.
 type binding struct {
 	scopes  []*Scope
+	uuid    string         // of the application password in Authorization, where it was asked for
 	verdict policy.Verdict // the refusal where that cannot be known
 	err     error
 }
@@ -134,7 +135,7 @@ func (b *binding) bindPassword(ctx context.Context, p *Scopes, r *policy.Request
 		return nil
 	}
 	uuid, err := r.Password(ctx)
-	if uuid != "" {
+	if b.uuid = uuid; uuid != "" {
 		b.add(p.passwords.of(uuid))
 	}
 	return err

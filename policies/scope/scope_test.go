@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
@@ -283,6 +284,41 @@ func TestScope_Uncertain(t *testing.T) {
 				t.Errorf("%s, %s: %v", target, header, err)
 			}
 		}
+	}
+}
+
+// TestScope_Rules: a rule that names a scope admits who is verified, and no scope that observes or has ended.
+func TestScope_Rules(t *testing.T) {
+	t.Parallel()
+	rule := policytest.Line("allow scope agent,erp /x/**")
+	agent, mary := line("scope agent", "password "+uuid, "allow /x/**"), line("scope erp", "user maria", "allow /x/**")
+	for name, tt := range map[string]struct {
+		scopes []policy.Option
+		header string
+		status int
+	}{
+		"a password":       {[]policy.Option{agent, line("scope erp", "key *")}, basic("maria"), 0},
+		"by an e-mail":     {[]policy.Option{agent, line("scope erp", "key *")}, basic("maria@example.com"), 0},
+		"a user":           {[]policy.Option{line("scope agent", "key *"), mary}, basic("maria"), 0},
+		"a claimed cookie": {[]policy.Option{line("scope agent", "key *"), mary}, "Cookie: wordpress_logged_in_abc=maria%7C1%7Cx%7Cy", 403},
+		"somebody else":    {[]policy.Option{agent, mary}, basic("paul"), 403},
+		"nobody":           {[]policy.Option{agent, mary}, "X-A: b", 403},
+		"nobody can say":   {[]policy.Option{agent, mary}, basic("down"), 503},
+		"one that looks":   {[]policy.Option{line("scope agent", "password "+uuid, "allow /x/**", "mode observe"), line("scope erp", "key *")}, basic("maria"), 403},
+		"one that ended":   {[]policy.Option{line("scope agent", "password "+uuid, "allow /x/**", "until 2020-01-01"), line("scope erp", "key *")}, basic("maria"), 403},
+		"all look":         {[]policy.Option{agent, line("scope erp", "key *"), line("scope", "mode observe")}, basic("maria"), 403},
+	} {
+		s := policytest.NewSite(t)
+		c := policytest.Guarded(t, s, []policy.Entry{access.Entry, scope.Entry}, append(tt.scopes, rule)...)
+		r := policytest.Request(t, s, &asktest.Platform{Answer: platform}, http.MethodGet, "/wp-json/x/y", "", tt.header)
+		if d := c.Judge(t.Context(), r); status(d) != tt.status {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	missing := new(access.Access)
+	policytest.Configure(t, missing, rule)
+	if err := policytest.ProvisionError(policytest.NewSite(t), missing); err == nil || !strings.Contains(err.Error(), `there is no scope "agent"`) {
+		t.Error(err)
 	}
 }
 

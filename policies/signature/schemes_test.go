@@ -203,7 +203,7 @@ func TestSignature_OnceEverywhere(t *testing.T) {
 			}
 			r := policytest.Request(t, s, nil, "POST", "http://alias.example/wp-json/cookie/v1/other", h.body, h.headers...)
 			rule := policy.MustRule("signed cookie,twin", nil, "/cookie/v1/**")
-			if err := rule.CheckSignatures(s); err != nil {
+			if err := rule.CheckNames(s); err != nil {
 				t.Fatal(err)
 			}
 			r.Matched = policy.Match{Rule: &rule}

@@ -1,0 +1,72 @@
+package scope
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// Declare tells the site which scopes rules may name.
+func (p *Scopes) Declare(site *policy.Site) error {
+	site.Scopes = p
+	return nil
+}
+
+// Names implements [policy.Scopes].
+func (p *Scopes) Names() (names []string) {
+	for _, s := range p.Scopes {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Verified implements [policy.Scopes].
+func (p *Scopes) Verified(ctx context.Context, r *policy.Request) (names []string, err error) {
+	c, ok := r.Verified()
+	if !ok {
+		return nil, nil
+	}
+	uuid := ""
+	if c.Kind == caller.CredentialPassword && p.passwords.any {
+		if uuid, err = r.Password(ctx); err != nil {
+			return nil, err
+		}
+	}
+	now := r.Whole.Site.Now()
+	return namesOf(p.of(c, uuid), func(s *Scope) bool { return !s.observes() && !s.ended(now) }), nil
+}
+
+// Of implements [policy.Scopes].
+func (p *Scopes) Of(r *policy.Request, c caller.Credential) (names []string, uuid string) {
+	if b := bindings.Get(r); b != nil && c.Kind == caller.CredentialPassword {
+		uuid = b.uuid
+	}
+	return namesOf(p.of(c, uuid), func(*Scope) bool { return true }), uuid
+}
+
+// of returns the scopes of one credential. uuid is that of a password, where it is known.
+func (p *Scopes) of(c caller.Credential, uuid string) (scopes []*Scope) {
+	if c.Kind == caller.CredentialKey {
+		return p.keys.of(c.Key)
+	}
+	if c.Login != "" {
+		scopes = p.users.of(strings.ToLower(c.Login))
+	}
+	if uuid != "" {
+		scopes = slices.Concat(scopes, p.passwords.of(uuid))
+	}
+	return scopes
+}
+
+// namesOf returns the names of those scopes that count, each once.
+func namesOf(scopes []*Scope, counts func(*Scope) bool) (names []string) {
+	for _, s := range scopes {
+		if counts(s) && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
