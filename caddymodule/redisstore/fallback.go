@@ -21,6 +21,9 @@ type fallbackStore struct {
 	memory *store.Memory
 }
 
+// Shared is for [store.Shared].
+func (s fallbackStore) Shared() store.Store { return s.Store }
+
 // Get implements store.Store.
 func (s fallbackStore) Get(ctx context.Context, key string) (string, bool, error) {
 	value, ok, err := s.Store.Get(ctx, key)

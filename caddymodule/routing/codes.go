@@ -31,6 +31,9 @@ var Codes = []Code{
 	{Name: "W18", Title: "a rule of abilities never decides", Do: "move it before the rule that hides it"},
 	{Name: "W19", Title: "agents run what they like at a server of tools", Do: "write abilities with allow lines, or close the route"},
 	{Name: "W20", Title: "doors names what is no server of tools", Do: "mend the route, or remove it"},
+	{Name: "W21", Title: "nothing can use a scope", Do: "remove it, or mend it"},
+	{Name: "W22", Title: "a credential is in two scopes, or some keys have none", Do: "name each key in one scope, and the others by key *"},
+	{Name: "W23", Title: "a scope can widen itself, or leaves another door open", Do: "remove the line, or allow GET alone"},
 	{Name: "W24", Title: "updates signed by OAuth 1 cannot be decided", Do: "from release 10.8 on write the release of the shop, before that order_type { credential <key:secret> } with a read-only key of the shop"},
 	{Name: "W25", Title: "a rule misses calls of a route that takes a slash", Do: "end the route of the rule with /** there"},
 }

@@ -50,6 +50,9 @@ type Caller struct {
 	Administrator bool
 }
 
+// Accepted tells whether the platform has accepted a credential of the caller's and said whose it is.
+func (c Caller) Accepted() bool { return c.Kind == User || c.Kind == KeyHolder }
+
 // HasRole tells whether the caller has one of roles.
 func (c Caller) HasRole(roles []string) bool {
 	return c.Administrator && slices.Contains(roles, "administrator") || slices.ContainsFunc(c.Roles, func(r string) bool { return slices.Contains(roles, r) })

@@ -47,7 +47,7 @@ func (r *Request) Known() (caller.Caller, bool) {
 
 func (r *Request) withScopes(ctx context.Context, who caller.Caller) (caller.Caller, error) {
 	site := r.Site
-	if !site.namesScopes || site.Scopes == nil || who.Kind != caller.User && who.Kind != caller.KeyHolder || site.observed != nil && site.observed(r.InForce) {
+	if !site.namesScopes || site.Scopes == nil || !who.Accepted() || site.observed != nil && site.observed(r.InForce) {
 		return who, nil
 	}
 	if r.scopes == nil {

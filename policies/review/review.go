@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -47,6 +48,20 @@ func (a *About) Lines(do func(policy.RouteLine)) {
 	}
 }
 
+// ClosedToKeys tells whether the policies of the chain beside p certainly refuse all calls of some methods and routes,
+// written as in a rule, to a shop key.
+func (a *About) ClosedToKeys(p policy.Policy, methods, routes []string) bool {
+	var others []*policy.Configured
+	for _, m := range a.chain.Policies() {
+		if m.Policy != p {
+			others = append(others, &policy.Configured{Entry: policy.Entry{Name: m.Name}, Policy: m.Policy, Settings: m.Settings})
+		}
+	}
+	c := policy.Link(a.chain.Site(), a.chain.Mode(), others...)
+	proof, err := Prove(c, Claim{Never: true, Methods: methods, Routes: routes, Caller: caller.Caller{Kind: caller.KeyHolder}})
+	return err == nil && proof.Holds
+}
+
 // RouteReviewer is a Policy whose lines may miss calls of routes that a site has.
 type RouteReviewer interface {
 	// Narrow returns W25 for the routes of a site. The gateway asks at each root that it reads.
@@ -59,7 +74,7 @@ type ToolGuard interface {
 	GuardsTools() bool
 }
 
-// OddIn returns what is odd in the rules of a chain: W04 to W07, W11 and W16 to W18 of
+// OddIn returns what is odd in the rules of a chain: W04 to W07, W11, W16 to W18 and W21 to W23 of
 // docs/checks.md, in this order, and each in the order of the configuration. It takes for
 // odd only what is certain.
 func OddIn(c *policy.Chain) []Odd { return OddOn(c, nil) }

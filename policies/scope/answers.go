@@ -47,14 +47,14 @@ func (p *Scopes) Rewrite(r *policy.Request, a *ask.Answer) error {
 	if len(a.Body) == 0 {
 		return nil
 	}
-	err := hideIn(r, a)
+	err := p.hideIn(r, a)
 	if err != nil && a.Status < http.StatusBadRequest {
 		return fmt.Errorf("scope: %w", err)
 	}
 	return nil
 }
 
-func hideIn(r *policy.Request, a *ask.Answer) error {
+func (p *Scopes) hideIn(r *policy.Request, a *ask.Answer) error {
 	scopes := enforced(r)
 	var paths [][]string
 	for _, s := range scopes {
@@ -73,7 +73,7 @@ func hideIn(r *policy.Request, a *ask.Answer) error {
 	return rewrite.EmbeddedIn(a, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
 		embedded = r.Certain(embedded)
 		for _, s := range scopes {
-			if embedded == nil || !s.allowsEmbedded(r.Part(embedded)) {
+			if embedded == nil || !p.allowsEmbedded(s, r.Part(embedded)) {
 				return rewrite.ForbiddenEmbed(), nil
 			}
 			var err error
@@ -85,7 +85,7 @@ func hideIn(r *policy.Request, a *ask.Answer) error {
 	})
 }
 
-func (s *Scope) allowsEmbedded(r *policy.Request) bool {
-	v, err := s.judge(r, false)
+func (p *Scopes) allowsEmbedded(s *Scope, r *policy.Request) bool {
+	v, err := p.judge(s, r, false)
 	return err == nil && !v.Refused()
 }

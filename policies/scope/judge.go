@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -39,7 +40,7 @@ func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (firs
 		return first, nil
 	}
 	for _, s := range b.scopes {
-		v, err := s.judge(r, early)
+		v, err := p.judge(s, r, early)
 		switch {
 		case err != nil:
 			return v, err
@@ -49,11 +50,14 @@ func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (firs
 			first = v
 		}
 	}
-	return first, nil
+	if first.Refused() || early || len(b.scopes) == 0 {
+		return first, nil
+	}
+	return p.count(ctx, r, b.scopes)
 }
 
 // judge judges a call. The first line whose route and method match decides.
-func (s *Scope) judge(r *policy.Request, early bool) (policy.Verdict, error) {
+func (p *Scopes) judge(s *Scope, r *policy.Request, early bool) (policy.Verdict, error) {
 	now := r.Whole.Site.Now()
 	if s.ended(now) {
 		return s.refuse(fmt.Sprintf("Its last day was %s.", s.Until)), nil
@@ -61,7 +65,7 @@ func (s *Scope) judge(r *policy.Request, early bool) (policy.Verdict, error) {
 	if line := s.around.Around(r.Client, now); line != "" {
 		return s.unmet(line), nil
 	}
-	match, allowed := s.line(r)
+	match, allowed := p.line(s, r.Call)
 	if !allowed {
 		return s.refuse("None of its lines allows the call."), nil
 	}
@@ -81,10 +85,12 @@ func (s *Scope) judge(r *policy.Request, early bool) (policy.Verdict, error) {
 	return policy.Verdict{}, nil
 }
 
-// line returns the line that decides on a call.
-func (s *Scope) line(r *policy.Request) (policy.Match, bool) {
+// line returns the line that decides on a call. A route by which a credential can widen its scope is decided by a line
+// that spells it out.
+func (p *Scopes) line(s *Scope, c *call.Call) (policy.Match, bool) {
+	widener := p.widener(c)
 	for i := range s.Allow {
-		if match, ok := s.Allow[i].rule.Match(r.Call); ok {
+		if match, ok := s.Allow[i].rule.Match(c); ok && (widener == nil || spells(match.Route, widener)) {
 			return match, true
 		}
 	}

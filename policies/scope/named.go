@@ -25,18 +25,25 @@ func (p *Scopes) Names() (names []string) {
 
 // Verified implements [policy.Scopes].
 func (p *Scopes) Verified(ctx context.Context, r *policy.Request) (names []string, err error) {
+	scopes, err := p.verified(ctx, r)
+	now := r.Whole.Site.Now()
+	return namesOf(scopes, func(s *Scope) bool { return !s.observes() && !s.ended(now) }), err
+}
+
+// verified returns the scopes of the credential that the platform has accepted, once it is known who is calling.
+func (p *Scopes) verified(ctx context.Context, r *policy.Request) ([]*Scope, error) {
 	c, ok := r.Verified()
 	if !ok {
 		return nil, nil
 	}
 	uuid := ""
 	if c.Kind == caller.CredentialPassword && p.passwords.any {
+		var err error
 		if uuid, err = r.Password(ctx); err != nil {
 			return nil, err
 		}
 	}
-	now := r.Whole.Site.Now()
-	return namesOf(p.of(c, uuid), func(s *Scope) bool { return !s.observes() && !s.ended(now) }), nil
+	return p.of(c, uuid), nil
 }
 
 // Of implements [policy.Scopes].

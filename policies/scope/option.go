@@ -39,7 +39,7 @@ func (p *Scopes) Configure(o policy.Option) error {
 }
 
 // words are those of the block.
-var words = []string{"key", "password", "user", "allow", "hide", "from", "between", "until", "mode", "other_doors"}
+var words = []string{"key", "password", "user", "allow", "hide", "from", "between", "until", "rate", "mode", "other_doors"}
 
 func (s *Scope) configure(o policy.Option) error {
 	switch o.Name {
@@ -59,6 +59,8 @@ func (s *Scope) configure(o policy.Option) error {
 		return err
 	case "until":
 		return s.until(o)
+	case "rate":
+		return s.rateOption(o)
 	case "mode":
 		return s.mode(o)
 	case "other_doors":
@@ -134,6 +136,20 @@ func (s *Scope) until(o policy.Option) error {
 	}
 	if _, err := endOf(s.Until); err != nil {
 		return o.Errorf("%w", err)
+	}
+	return nil
+}
+
+func (s *Scope) rateOption(o policy.Option) error {
+	err := o.Once(s.Rate != "")
+	if err == nil {
+		s.Rate, err = o.One()
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := policy.ParseRate(s.Rate); err != nil {
+		return o.Errorf("rate: %w", err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package scope
 import (
 	"fmt"
 
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -12,21 +13,25 @@ import (
 // Decider implements [review.Decider] for a caller whom no scope names: a shop key, or somebody who logs in by a cookie.
 // It is bound by the scopes of "*".
 func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide {
-	lines := map[*Scope]int{} // the number of its first line
 	number := 0
+	add := func(route routes.Pattern) {
+		at.Add(route, number)
+		number++
+	}
+	for _, route := range p.wideners { // within a region the same ones match
+		add(route)
+	}
 	for _, s := range p.Scopes {
-		lines[s] = number
 		for i := range s.Allow {
 			for _, route := range s.Allow[i].rule.Target().Routes() {
-				at.Add(route, number)
+				add(route)
 			}
-			number++
 		}
 	}
 	return func(q *review.Asked) review.Fate {
 		f := review.Passes(nil)
 		for _, s := range p.others(q.Caller) {
-			f = f.Then(s.fate(q, lines[s]))
+			f = f.Then(p.fate(s, q.Call))
 		}
 		return f
 	}
@@ -44,22 +49,19 @@ func (p *Scopes) others(c caller.Caller) []*Scope {
 	}
 }
 
-// fate is judge for a region of calls. The lines of the scope have numbers from first on.
-func (s *Scope) fate(q *review.Asked, first int) review.Fate {
+// fate is judge for the calls of a region, for which one stands.
+func (p *Scopes) fate(s *Scope, c *call.Call) review.Fate {
 	if s.observes() {
 		return review.Passes(nil)
 	}
-	for i := range s.Allow {
-		a := &s.Allow[i]
-		if !q.Matched.Has(first+i) || !a.rule.Target().HasMethod(q.Call.Method) {
-			continue
-		}
-		f := review.Passes(nil)
-		if a.Conditions != nil || s.From != nil || s.Between != "" || s.Until != "" {
-			f.Refused, f.RefusedBy, f.SurePasses = true, s.name, false
-			f.Why = fmt.Sprintf("%s%s has conditions or a last day: a call passes where they hold, and is refused where they do not.", s, policy.Prefixed(" at ", s.At))
-		}
-		return f
+	match, allowed := p.line(s, c)
+	if !allowed {
+		return review.Refuses(s.name)
 	}
-	return review.Refuses(s.name)
+	f := review.Passes(nil)
+	if match.Rule.Conditions != nil || s.From != nil || s.Between != "" || s.Until != "" {
+		f.Refused, f.RefusedBy, f.SurePasses = true, s.name, false
+		f.Why = fmt.Sprintf("%s%s has conditions or a last day: a call passes where they hold, and is refused where they do not.", s, policy.Prefixed(" at ", s.At))
+	}
+	return f
 }

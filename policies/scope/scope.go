@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies/condition"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/redact"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // Entry is the policy in the catalog.
@@ -29,6 +30,8 @@ type Scopes struct {
 	Scopes []*Scope `json:"scopes,omitempty"`
 
 	keys, passwords, users members
+	wideners               []routes.Pattern // of the platform, see widening
+	now                    func() time.Time
 }
 
 // Scope is one block `scope <name> { … }`.
@@ -49,6 +52,9 @@ type Scope struct {
 	Between string   `json:"between,omitempty"`
 	// Until is the last day, "2027-01-31", to its end in the zone of the machine. After it the scope allows nothing.
 	Until string `json:"until,omitempty"`
+	// Rate is how many calls the credentials of the scope may make together, "5000/1d". It counts what the platform has
+	// verified.
+	Rate string `json:"rate,omitempty"`
 	// Mode "observe" refuses nothing, and hides nothing.
 	Mode policy.Mode `json:"mode,omitempty"`
 	// OtherDoors "open" leaves xmlrpc.php open, see Scopes.CheckPage.
@@ -58,6 +64,7 @@ type Scope struct {
 
 	around condition.Conditions
 	end    time.Time // the first moment after Until; zero without one
+	rate   store.Rate
 	name   *policy.Rule
 }
 
@@ -111,7 +118,8 @@ func (m *members) of(name string) []*Scope {
 const every = "*"
 
 // Provision checks the scopes.
-func (p *Scopes) Provision(*policy.Site, policy.Settings) error {
+func (p *Scopes) Provision(site *policy.Site, _ policy.Settings) error {
+	p.wideners, p.now = widenersOf(site.Platform), site.Now
 	p.keys, p.passwords, p.users = members{}, members{}, members{}
 	for i, s := range p.Scopes {
 		if err := s.compile(); err != nil {
@@ -151,7 +159,10 @@ func (s *Scope) compile() error {
 	}
 	s.name = policy.RuleNamed("scope "+s.Name, s.At)
 	var err error
-	s.end, err = endOf(s.Until)
+	if s.end, err = endOf(s.Until); err != nil || s.Rate == "" {
+		return err
+	}
+	s.rate, err = policy.ParseRate(s.Rate)
 	return err
 }
 

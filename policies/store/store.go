@@ -47,6 +47,14 @@ type Store interface {
 	Secret() []byte
 }
 
+// Shared returns the store that gateways share, without what takes its place while it fails.
+func Shared(s Store) Store {
+	if f, ok := s.(interface{ Shared() Store }); ok {
+		return f.Shared()
+	}
+	return s
+}
+
 // ErrFull is returned by SetOnce if it could remember more only by forgetting an entry
 // too early.
 var ErrFull = errors.New("replay memory is full")

@@ -1,0 +1,138 @@
+package scope_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/access"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
+	"github.com/restwarden/restwarden/policies/scope"
+	"github.com/restwarden/restwarden/policies/store"
+)
+
+// shop accepts the key that ends in a1b2c3d.
+func shop(q ask.Question) (*ask.Answer, error) {
+	if strings.HasSuffix(q.Route, "/orders") && q.Header.Get("Authorization") == strings.TrimPrefix(basic(key), "Authorization: ") {
+		return asktest.JSON(200, `[]`), nil
+	}
+	return asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view","message":"","data":{"status":401}}`), nil
+}
+
+// TestScope_Rate: calls of a verified credential count, each part of a batch for one, and those that only name it do not.
+func TestScope_Rate(t *testing.T) {
+	t.Parallel()
+	s := policytest.NewSite(t)
+	c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, line("scope erp", "key a1b2c3d", "allow /wc/v3/**", "rate 4/1h"))
+	const orders = "/wp-json/wc/v3/orders"
+	send := func(method, target, body, header string) policy.Decision {
+		r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, method, target, body, header, policytest.JSONType)
+		return c.Judge(t.Context(), r)
+	}
+	for range 9 {
+		if d := send("GET", orders+"?oauth_consumer_key="+key, "", "X-A: b"); status(d) != 0 {
+			t.Fatalf("a claim: %+v", d)
+		}
+	}
+	if d := send("POST", orders+"/batch", `{"update":[{"id":1},{"id":2}]}`, basic(key)); status(d) != 0 {
+		t.Fatalf("a batch of two: %+v", d)
+	}
+	for i := range 3 {
+		d := send("GET", orders, "", basic(key))
+		if want := map[bool]int{false: 0, true: 429}[i == 2]; status(d) != want {
+			t.Errorf("call %d: %+v", i, d)
+		} else if want != 0 && (d.Verdict.Header.Get("Retry-After") == "" || d.Verdict.Code != policy.CodeTooMany || d.Verdict.Rule != "scope erp") {
+			t.Errorf("%+v", d.Verdict)
+		}
+	}
+	if d := send("GET", orders, "", basic(other)); status(d) != 0 {
+		t.Errorf("another key: %+v", d)
+	}
+}
+
+// fallback is a store that counts by itself while what it shares is gone.
+type fallback struct{ store.Store }
+
+func (fallback) Shared() store.Store { return policytest.BrokenStore{} }
+
+// TestScope_RateWithoutStore: where the gateways cannot count together, on_error says what happens.
+func TestScope_RateWithoutStore(t *testing.T) {
+	t.Parallel()
+	for onError, want := range map[string]int{"refuse": 503, "pass": 0} {
+		s := policytest.NewSite(t)
+		s.Store = fallback{s.Store}
+		c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, line("scope erp", "key a1b2c3d", "allow /wc/v3/**", "rate 4/1h"), line("scope", "on_error "+onError))
+		r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, http.MethodGet, "/wp-json/wc/v3/orders", "", basic(key))
+		if d := c.Judge(t.Context(), r); status(d) != want {
+			t.Errorf("%s: %+v", onError, d)
+		}
+	}
+}
+
+// TestScope_Widening: to write where a credential can widen its scope needs a line that spells the route out.
+func TestScope_Widening(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		allow, method, target string
+		status                int
+	}{
+		{"allow /**", "GET", "/wp/v2/users", 0},
+		{"allow /**", "POST", "/wp/v2/users", 403},
+		{"allow /wp/v2/*", "POST", "/wp/v2/users", 403},
+		{"allow /wp/v2/users", "POST", "/wp/v2/users", 0},
+		{"allow /wp/v2/users/**", "POST", "/wp/v2/users/5", 0},
+		{"allow /wp/v2/users/**", "POST", "/wp/v2/users/5/application-passwords", 403},
+		{"allow /wp/v2/users/:id/application-passwords", "POST", "/wp/v2/users/5/application-passwords", 0},
+		{"allow /wc/v3/**", "POST", "/wc/v3/webhooks", 403},
+		{"allow /wc/v3/**", "PUT", "/wc/v3/webhooks/3", 403},
+		{"allow /wc/v3/**", "POST", "/wc/v3/webhooks/batch", 403},
+		{"allow /wc/v3/webhooks/*", "PUT", "/wc/v3/webhooks/3", 0},
+		{"allow /wc/v3/**", "PUT", "/wc/v3/orders/3", 0},
+		{"allow /wc/v3/**", "PUT", "/wc/v3/settings/general/x", 403},
+		{"allow /**", "POST", "/?rest_route=/wp/v2/settings", 403},
+		{"allow /**", "POST", "/wp/v2/posts?_method=GET", 0},
+		{"allow /**", "GET", "/wp/v2/settings?_method=POST", 403},
+	} {
+		target := "/wp-json" + tt.target
+		if strings.HasPrefix(tt.target, "/?") {
+			target = tt.target
+		}
+		if d := judge(t, judged{tt.method, target, "", []string{basic(key)}}, nil, line("scope x", "key a1b2c3d", tt.allow)); status(d) != tt.status {
+			t.Errorf("%s, %s %s: %+v", tt.allow, tt.method, tt.target, d.Verdict)
+		}
+	}
+}
+
+// TestScope_Odd: W21 for what nothing can use, W22 for keys in two scopes or in none, W23 for what widens itself.
+func TestScope_Odd(t *testing.T) {
+	t.Parallel()
+	others := line("scope others", "key *")
+	for name, tt := range map[string]struct {
+		options []policy.Option
+		codes   string
+	}{
+		"nothing":               {[]policy.Option{line("scope erp", "key a1b2c3d", "allow GET /wc/v3/orders"), others}, ""},
+		"some keys have none":   {[]policy.Option{line("scope erp", "key a1b2c3d", "allow GET /wc/v3/orders")}, "W22:7"},
+		"a key twice":           {[]policy.Option{line("scope a", "key a1b2c3d"), line("scope b", "key a1b2c3d"), others}, "W22:7"},
+		"a password twice":      {[]policy.Option{line("scope a", "password "+uuid), line("scope b", "password "+strings.ToUpper(uuid))}, "W22:7"},
+		"ended":                 {[]policy.Option{line("scope a", "key *", "allow GET /wc/v3/orders", "until 2020-01-01")}, "W21:7"},
+		"a rule closes it":      {[]policy.Option{line("scope a", "key *", "allow GET /wc/v3/orders"), policytest.Line("deny /wc/v3/**")}, "W21:7"},
+		"a rule opens a part":   {[]policy.Option{line("scope a", "key *", "allow GET /wc/v3/orders /wc/v3/x"), policytest.Line("deny /wc/v3/orders")}, ""},
+		"a password behind one": {[]policy.Option{line("scope a", "password *", "allow GET /x"), policytest.Line("deny /x")}, ""},
+		"it writes webhooks":    {[]policy.Option{line("scope a", "key *", "allow /wc/v3/webhooks")}, "W23:7"},
+		"it reads them":         {[]policy.Option{line("scope a", "key *", "allow GET /wc/v3/webhooks")}, ""},
+		"a wide line":           {[]policy.Option{line("scope a", "key *", "allow /**")}, ""},
+		"another door":          {[]policy.Option{line("scope a", "password *", "other_doors open")}, "W23:7"},
+		"a user":                {[]policy.Option{line("scope a", "user maria")}, "W23:7"},
+		"it looks":              {[]policy.Option{line("scope a", "key *", "mode observe")}, "W11:7"},
+	} {
+		c := policytest.Guarded(t, policytest.NewSite(t), []policy.Entry{access.Entry, scope.Entry}, tt.options...)
+		if got := policytest.Codes(review.OddIn(c)); got != tt.codes {
+			t.Errorf("%s: %q, want %q", name, got, tt.codes)
+		}
+	}
+}

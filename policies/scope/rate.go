@@ -1,0 +1,44 @@
+package scope
+
+import (
+	"context"
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/store"
+)
+
+// count counts a call that scopes allow against the rate of each. Only a credential that the platform has verified
+// counts, so that nobody uses up the calls of another one by naming it. Each part of a batch is a call.
+func (p *Scopes) count(ctx context.Context, r *policy.Request, scopes []*Scope) (first policy.Verdict, err error) {
+	if r.Call.Kind == call.Batch || r.WithOverride != nil || !slices.ContainsFunc(scopes, func(s *Scope) bool { return s.Rate != "" }) {
+		return first, nil
+	}
+	who, answer, err := r.Whole.Who(ctx)
+	if err != nil || answer != nil || !who.Accepted() {
+		return first, err
+	}
+	verified, err := p.verified(ctx, r)
+	if err != nil {
+		return first, err
+	}
+	for _, s := range scopes {
+		if s.Rate == "" || !slices.Contains(verified, s) {
+			continue
+		}
+		taken, err := store.Shared(r.Site.Store).Take(ctx, "rate:"+r.Site.Name+":scope "+s.Name, s.rate)
+		if err != nil {
+			return first, err
+		}
+		if taken.Allowed || first.Refused() && !first.Observed {
+			continue
+		}
+		v := policy.TooMany(policy.Seconds(taken.RetryAfter.Seconds()))
+		v.Rule, v.Pos, v.Origin, v.Observed = s.String(), s.At, policy.OriginOwn, s.observes()
+		if !first.Refused() || !v.Observed {
+			first = v
+		}
+	}
+	return first, nil
+}

@@ -1,0 +1,71 @@
+package scope
+
+import (
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/access"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
+)
+
+// widening are routes by which a credential that may write makes another one, gives its user more rights, runs code of
+// somebody's, or has data sent elsewhere (docs/platform/shop-callers.md, III.8). A line of a scope that does not spell
+// one out does not allow to write there.
+var widening = []string{
+	"/wp/v2/users", "/wp/v2/users/*", "/wp/v2/users/*/application-passwords", "/wp/v2/users/*/application-passwords/*",
+	"/wp/v2/settings", "/wp/v2/plugins", "/wp/v2/plugins/**", "/wp/v2/themes/**",
+	"/wc/*/webhooks", "/wc/*/webhooks/**", "/wc/*/settings/**", "/wc/*/system_status/tools/**",
+	"/wc-admin/options", "/wc-admin/plugins/**", "/wc-admin/onboarding/**", "/wc-analytics/settings/**",
+}
+
+func widenersOf(p platforms.Platform) (patterns []routes.Pattern) {
+	for _, route := range widening {
+		patterns = append(patterns, routes.MustPattern(access.RouteOn(p, route)))
+	}
+	return patterns
+}
+
+// widener returns the route of the table that a call writes to, or nil.
+func (p *Scopes) widener(c *call.Call) *routes.Pattern {
+	if !c.Writes() {
+		return nil
+	}
+	for i := range p.wideners {
+		if p.wideners[i].Match(c.Key) {
+			return &p.wideners[i]
+		}
+	}
+	return nil
+}
+
+// spells tells whether a line has each literal segment of a route, at its place.
+func spells(line, route *routes.Pattern) bool {
+	written, _ := line.Segments()
+	literal, _ := route.Segments()
+	for i, segment := range literal {
+		if segment != "*" && (i >= len(written) || written[i] != segment) {
+			return false
+		}
+	}
+	return true
+}
+
+// spelledOut returns the routes of the table that lines of the scope allow to write to.
+func (p *Scopes) spelledOut(s *Scope) (found []string) {
+	for i := range s.Allow {
+		target := s.Allow[i].rule.Target()
+		if !slices.ContainsFunc([]string{"POST", "PUT", "PATCH", "DELETE"}, target.HasMethod) {
+			continue
+		}
+		for j := range target.Routes() {
+			line := &target.Routes()[j]
+			for k := range p.wideners {
+				if route := &p.wideners[k]; spells(line, route) && line.Meets(*route) && !slices.Contains(found, line.String()) {
+					found = append(found, line.String())
+				}
+			}
+		}
+	}
+	return found
+}
