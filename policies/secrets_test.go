@@ -13,7 +13,7 @@ import (
 var plain = []string{
 	"allow", "at", "audit", "between", "domain", "doors", "except", "fields", "for", "from", "is", "key", "member", "methods",
 	"name", "only", "optional", "other_doors", "password", "path", "pattern", "per", "plugin", "rate", "recommended", "refuse",
-	"route", "routes", "scheme", "signature_header", "timestamp_header", "until", "user", "values",
+	"route", "routes", "scheme", "scope", "signature_header", "timestamp_header", "until", "user", "values",
 }
 
 // texts fills v, so that each list has one element, and returns the texts in it with their names.

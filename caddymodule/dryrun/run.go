@@ -228,7 +228,7 @@ func (r *run) asked(req *policy.Request, policy string, v policy.Verdict, err er
 		p.Verdict, p.Error = "undecided", err.Error()
 	case v.Refused():
 		p.Verdict, p.Code = "refuse", string(v.Code)
-		if req.Observed {
+		if req.Observed || v.Observed {
 			p.Verdict = "would_refuse"
 		}
 	}

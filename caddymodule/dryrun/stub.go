@@ -16,6 +16,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -66,6 +67,8 @@ func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 		return s.cart(q, r), nil
 	case q.Route == "/"+s.platform.Core+"/users/me":
 		return s.me(q, r), nil
+	case q.Route == "/"+s.platform.Core+caller.PasswordUsed:
+		return answerError(http.StatusNotFound, "rest_no_authenticated_app_password"), nil // the stub's callers have none
 	}
 	return s.order(q, r)
 }
@@ -181,7 +184,7 @@ func (s *stub) me(q *ask.Question, r *http.Request) *ask.Answer {
 	if !s.knows(q, r) {
 		return answerError(http.StatusUnauthorized, "rest_not_logged_in")
 	}
-	return answerJSON(http.StatusOK, map[string]any{"id": userID, "roles": s.as.roles(), "capabilities": s.as.capabilities()})
+	return answerJSON(http.StatusOK, map[string]any{"id": userID, "username": userName, "roles": s.as.roles(), "capabilities": s.as.capabilities()})
 }
 
 // cart answers whose session it is.
@@ -194,8 +197,11 @@ func (s *stub) cart(q *ask.Question, r *http.Request) *ask.Answer {
 	return a
 }
 
-// userID is the id of the caller that the stub plays.
-const userID = 1
+// Of the caller that the stub plays.
+const (
+	userID   = 1
+	userName = "somebody"
+)
 
 var (
 	ordersRoute = regexp.MustCompile(`/orders(?:/(\d+))?(?:/notes/(\d+))?$`)

@@ -131,6 +131,9 @@ var directives = []config{
 	directive("session_cookies", "session_cookies {\npath /\n}\nlogin_only"),
 	directive("plugins", "login_only\nallow plugin wordpress woocommerce complianz-gdpr surecart\ndeny plugin surecart wordpress"),
 	directive("risky routes of plugins", "deny plugin wordpress woocommerce surecart\nallow anyone GET /wp/v2/search"),
+	directive("scopes", "scope erp {\nkey a1b2c3d\nallow GET /wc/v3/orders\n}\nscope others {\nkey *\nallow GET /wc/**\n}\nscope staff {\nuser *\nallow GET /wp/v2/**\n}"),
+	directive("a scope observes", "scope others {\nkey *\nuser *\nmode observe\n}"),
+	directive("conditions", "login_only\nallow users PUT /wp/v2/posts/* {\nonly title\n}\nallow anyone POST /complianz/v1/track {\nfrom 127.0.0.0/8\n}"),
 	directive("unknown caller passes", "login_only\naccess {\non_error pass\n}"),
 }
 

@@ -33,12 +33,12 @@ func seen(r *request, l line, logged bool, a answer) verdict {
 		return verdict{answer: dryrun.NotReached, status: a.status}
 	case l.Outcome == "":
 		return verdict{answer: dryrun.NotReached, status: a.status}
-	case l.Kind == "page":
-		return verdict{answer: dryrun.Page}
 	case l.Outcome == string(policy.Refuse):
 		return verdict{dryrun.Refused, l.Status, l.Policy, l.Code}
 	case l.Outcome == string(policy.WouldRefuse):
 		return verdict{dryrun.WouldRefuse, 0, l.Policy, l.Code}
+	case l.Kind == "page":
+		return verdict{answer: dryrun.Page}
 	}
 	return verdict{answer: dryrun.Answer(l.Outcome)}
 }

@@ -64,9 +64,9 @@ func (w *Whole) Password(ctx context.Context) (uuid string, err error) {
 	return who.Password, err
 }
 
-// passwordUsed is the platform's route, below the core's namespace, that names the application password of the
+// PasswordUsed is the platform's route, below the core's namespace, that names the application password of the
 // request itself (docs/platform/shop-callers.md, III.8).
-const passwordUsed = "/users/me/application-passwords/introspect" //nolint:gosec // a route
+const PasswordUsed = "/users/me/application-passwords/introspect" //nolint:gosec // a route
 
 // uuids are those of application passwords.
 var uuids = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

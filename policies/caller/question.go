@@ -26,7 +26,7 @@ func questionFor(claim Claim, p *platforms.Platform, w *Whole) ask.Question {
 	case ClaimAdministrator:
 		q.Route, q.Query = "/"+p.Core+"/settings", "_fields=title"
 	case ClaimPassword:
-		q.Route, q.Query, q.Either = "/"+p.Core+passwordUsed, "_fields=uuid", true
+		q.Route, q.Query, q.Either = "/"+p.Core+PasswordUsed, "_fields=uuid", true
 	case ClaimSession:
 		q.Route, q.Query = "/"+p.Checkout+"/cart", "_fields=totals"
 	default:

@@ -30,7 +30,7 @@ type RateLimits struct {
 	Limits []*RateLimit `json:"limits,omitempty"`
 }
 
-// RateLimit is one line `rate_limit <n>/<duration> [per …] [<methods>] <route>...`.
+// RateLimit is one line `rate_limit <n>/<duration> [per …] [scope <name>,…] [<methods>] <route>...`.
 type RateLimit struct {
 	// Rate is "10/1m".
 	Rate string `json:"rate"`
@@ -38,6 +38,8 @@ type RateLimit struct {
 	// (the user that the platform names; others by address) or "key" (like "caller", and
 	// the shop key if the platform accepts it).
 	Per string `json:"per,omitempty"`
+	// Scope are the names of scopes, "erp,agent": the limit counts calls of their verified credentials alone.
+	Scope string `json:"scope,omitempty"`
 	// Methods are those of HTTP, or those of agents' messages (mcp.Methods). Empty means
 	// all calls.
 	Methods []string `json:"methods,omitempty"`
@@ -48,6 +50,7 @@ type RateLimit struct {
 	At string `json:"at,omitempty"`
 
 	rate     store.Rate
+	by       policy.Rule // of Scope
 	target   policy.Target
 	messages []string // methods of agents' messages that the limit counts; nil: every call
 	text     string
@@ -74,6 +77,12 @@ func (p *RateLimits) Configure(o policy.Option) error {
 		}
 		l.Per, args = args[1], args[2:]
 	}
+	if len(args) > 0 && args[0] == "scope" {
+		if len(args) < 2 || strings.HasPrefix(args[1], "/") {
+			return o.Missing("… scope needs the name of a scope")
+		}
+		l.Scope, args = args[1], args[2:]
+	}
 	l.Methods, l.Routes = policy.MethodsAndRoutes(args)
 	if err := l.compile(); err != nil {
 		return o.Invalid(err)
@@ -91,6 +100,12 @@ func (l *RateLimit) compile() (err error) {
 	}
 	if err := typo.CheckOption("per", l.Per, limitKinds...); err != nil {
 		return err
+	}
+	if l.Scope != "" {
+		l.by = policy.Rule{Allow: "scope " + l.Scope}
+		if err := l.by.CompileWho(); err != nil {
+			return err
+		}
 	}
 	l.text = l.String()
 	methods := l.Methods
@@ -113,9 +128,12 @@ func (p *RateLimits) stands(l *RateLimit) bool {
 }
 
 // Provision checks the limits.
-func (p *RateLimits) Provision(*policy.Site, policy.Settings) error {
+func (p *RateLimits) Provision(site *policy.Site, _ policy.Settings) error {
 	for _, l := range p.Limits {
 		err := l.compile()
+		if err == nil {
+			err = l.by.CheckNames(site)
+		}
 		if err == nil && p.stands(l) {
 			err = fmt.Errorf("%s: %w", l, policy.ErrRepeated)
 		}
@@ -160,6 +178,12 @@ func (p *RateLimits) count(ctx context.Context, r *policy.Request, mismatch func
 			if why, err := l.mismatch(r.WithOverride); err != nil || why == policy.Matches {
 				continue
 			}
+		}
+		switch counts, err := l.countsCaller(ctx, r); {
+		case err != nil:
+			return policy.Verdict{}, err
+		case !counts:
+			continue
 		}
 		client, err := l.client(ctx, r)
 		if err != nil {
@@ -222,6 +246,9 @@ func (l *RateLimit) String() string {
 	if l.Per != "" {
 		words = append(words, "per", l.Per)
 	}
+	if l.Scope != "" {
+		words = append(words, "scope", l.Scope)
+	}
 	if len(l.Methods) > 0 {
 		words = append(words, strings.Join(l.Methods, ","))
 	}
@@ -234,6 +261,15 @@ func (l *RateLimit) name() string {
 		return "plugin " + l.From
 	}
 	return l.String()
+}
+
+// countsCaller tells whether the limit counts the caller of r: one whose verified credential has a scope that it names.
+func (l *RateLimit) countsCaller(ctx context.Context, r *policy.Request) (bool, error) {
+	if l.Scope == "" {
+		return true, nil
+	}
+	who, answer, err := r.Who(ctx)
+	return err == nil && answer == nil && l.by.Admits(who), err
 }
 
 // client returns the key of the client that the limit counts by. All whose address the server does

@@ -10,6 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
+	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
 	"github.com/restwarden/restwarden/policies/review"
 	"github.com/restwarden/restwarden/policies/scope"
 	"github.com/restwarden/restwarden/policies/store"
@@ -51,6 +52,47 @@ func TestScope_Rate(t *testing.T) {
 	}
 	if d := send("GET", orders, "", basic(other)); status(d) != 0 {
 		t.Errorf("another key: %+v", d)
+	}
+}
+
+// TestScope_RateLimit: a limit that names a scope counts the calls of its verified credentials alone.
+func TestScope_RateLimit(t *testing.T) {
+	t.Parallel()
+	s := policytest.NewSite(t)
+	c := policytest.Guarded(t, s, []policy.Entry{scope.Entry, ratelimit.Entry}, line("scope erp", "key a1b2c3d", "allow /wc/v3/**"), policytest.Line("rate_limit 1/1h scope erp GET /wc/v3/**"))
+	for i, tt := range []struct {
+		header string
+		status int
+	}{
+		{`Authorization: OAuth oauth_consumer_key="` + key + `"`, 0}, {basic(other), 0}, {basic(other), 0}, {"X-A: b", 0}, {"X-A: b", 0}, {basic(key), 0}, {basic(key), 429}, {basic(other), 0},
+	} {
+		r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, http.MethodGet, "/wp-json/wc/v3/orders", "", tt.header)
+		if d := c.Judge(t.Context(), r); status(d) != tt.status {
+			t.Errorf("%d: %+v", i, d)
+		}
+	}
+	limits := new(ratelimit.RateLimits)
+	policytest.Configure(t, limits, policytest.Line("rate_limit 1/1h scope erq GET /wc/v3/**"))
+	if err := policytest.ProvisionError(s, limits); err == nil || !strings.Contains(err.Error(), `there is no scope "erq": did you mean erp?`) {
+		t.Error(err)
+	}
+}
+
+// TestScope_Allocations: a request without a credential costs a site with scopes nothing.
+func TestScope_Allocations(t *testing.T) {
+	s := policytest.NewSite(t)
+	p := new(scope.Scopes)
+	policytest.Configure(t, p, line("scope erp", "key *", "password *", "user *", "allow /**"))
+	policytest.Provision(t, s, p)
+	call := policytest.Request(t, s, nil, http.MethodGet, "/wp-json/wc/store/v1/products?per_page=3", "", "Cookie: a=b", "User-Agent: x")
+	page := policytest.Request(t, s, nil, http.MethodGet, "/shop/?orderby=price", "", "Cookie: a=b")
+	if n := testing.AllocsPerRun(100, func() {
+		_, _ = p.CheckReading(call)
+		_, _ = p.Check(t.Context(), call)
+		_ = p.Rewrites(call)
+		_, _ = p.CheckPage(page)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
