@@ -1,0 +1,114 @@
+package scope_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
+	"github.com/restwarden/restwarden/policies/scope"
+)
+
+// triedKeys are routes of a small alphabet, those among them by which a scope could widen itself.
+var triedKeys = func() (keys []string) {
+	for _, first := range []string{"/wc/v3", "/wp/v2", "/zz/v1"} {
+		for _, second := range []string{"", "/orders", "/users", "/webhooks", "/settings", "/zz"} {
+			keys = append(keys, first+second)
+			if second != "" {
+				keys = append(keys, first+second+"/zz", first+second+"/application-passwords", first+second+"/zz/application-passwords")
+			}
+		}
+	}
+	return keys
+}()
+
+var triedMethods = []string{"GET", "POST", "DELETE", "PROPFIND"}
+
+// draws draws lines of scopes and claims about them.
+type draws struct{ *rand.Rand }
+
+func (d draws) one(of ...string) string { return of[d.IntN(len(of))] }
+
+func (d draws) pattern() string {
+	p := d.one("/wc", "/wp", "/*", "/zz") + d.one("/v3", "/v2", "/*", "/v1")
+	for range d.IntN(4) {
+		p += "/" + d.one("orders", "users", "webhooks", "settings", "*", ":id", "application-passwords", "zz")
+	}
+	return p + d.one("", "", "/**")
+}
+
+func (d draws) methods() string { return d.one("", "", "GET ", "POST ", "GET,POST ", "DELETE ") }
+
+func (d draws) scope(name, whom string) policy.Option {
+	lines := []string{whom}
+	for range d.IntN(4) {
+		lines = append(lines, "allow "+d.methods()+d.pattern())
+	}
+	if d.IntN(6) == 0 {
+		lines = append(lines, "mode observe")
+	}
+	return line("scope "+name, lines...)
+}
+
+// TestScope_ProveAsTriedOut compares proofs with all calls of a small alphabet, 20,000 times.
+func TestScope_ProveAsTriedOut(t *testing.T) {
+	t.Parallel()
+	d, held := draws{rand.New(rand.NewPCG(34, 1))}, map[bool]int{}
+	for range 20 {
+		s := policytest.NewSite(t)
+		options := []policy.Option{d.scope("a", "key *"), d.scope("b", "user *"), d.scope("c", "key *")}
+		c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, options...)
+		passes := map[string]bool{}
+		by := map[caller.Kind]string{caller.KeyHolder: basic(key), caller.User: policytest.LoginLine}
+		for kind, header := range by {
+			for _, route := range triedKeys {
+				for _, method := range triedMethods {
+					r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, method, "/wp-json"+route, "", header)
+					passes[kind.String()+method+route] = c.Judge(t.Context(), r).Outcome != policy.Refuse
+				}
+			}
+		}
+		for range 1000 {
+			q := review.Claim{Never: d.IntN(2) == 0, Routes: []string{d.pattern()}, Caller: caller.Caller{Kind: []caller.Kind{caller.KeyHolder, caller.User}[d.IntN(2)]}}
+			if m := strings.TrimSpace(d.methods()); m != "" {
+				q.Methods = strings.Split(m, ",")
+			}
+			held[compare(t, c, q, passes)]++
+		}
+	}
+	if held[true] < 2000 || held[false] < 2000 {
+		t.Errorf("the drawn claims are of one kind: %v", held)
+	}
+}
+
+// compare holds a proof against what was tried out, and tells whether it holds.
+func compare(t *testing.T, c *policy.Chain, q review.Claim, passes map[string]bool) bool {
+	t.Helper()
+	proof, err := review.Prove(c, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, _ := policy.NewTarget(q.Methods, q.Routes)
+	for _, route := range triedKeys {
+		if q.Caller.Kind == caller.KeyHolder && !c.Site().InShop(route) { // there the claim is about nobody
+			continue
+		}
+		for _, method := range triedMethods {
+			passed := passes[q.Caller.Kind.String()+method+route]
+			if proof.Holds && target.Route(review.CallOf(method, route)) != nil && passed == q.Never {
+				t.Fatalf("%+v holds, and %s %s breaks it", q, method, route)
+			}
+		}
+	}
+	for _, e := range proof.Counter {
+		passed, tried := passes[q.Caller.Kind.String()+e.Method+e.Route]
+		if tried && passed != q.Never && (q.Caller.Kind != caller.KeyHolder || c.Site().InShop(e.Route)) {
+			t.Fatalf("%+v: %+v breaks nothing", q, e)
+		}
+	}
+	return proof.Holds
+}
