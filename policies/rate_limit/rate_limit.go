@@ -171,13 +171,8 @@ func (p *RateLimits) count(ctx context.Context, r *policy.Request, mismatch func
 			return policy.Verdict{}, err
 		}
 		r.Considered("rate_limit", l, l.At, why)
-		if why != policy.Matches {
+		if why != policy.Matches || l.counted(r) {
 			continue
-		}
-		if r.WithOverride != nil { // one request counts once
-			if why, err := l.mismatch(r.WithOverride); err != nil || why == policy.Matches {
-				continue
-			}
 		}
 		switch counts, err := l.countsCaller(ctx, r); {
 		case err != nil:
@@ -261,6 +256,15 @@ func (l *RateLimit) name() string {
 		return "plugin " + l.From
 	}
 	return l.String()
+}
+
+// counted tells whether the limit has counted r by its other reading: one request counts once.
+func (l *RateLimit) counted(r *policy.Request) bool {
+	if r.WithOverride == nil {
+		return false
+	}
+	why, err := l.mismatch(r.WithOverride)
+	return err != nil || why == policy.Matches
 }
 
 // countsCaller tells whether the limit counts the caller of r: one whose verified credential has a scope that it names.

@@ -28,7 +28,7 @@ var triedKeys = func() (keys []string) {
 
 var triedMethods = []string{"GET", "POST", "DELETE", "PROPFIND"}
 
-// draws draws lines of scopes and claims about them.
+// draws makes lines of scopes and claims about them at random.
 type draws struct{ *rand.Rand }
 
 func (d draws) one(of ...string) string { return of[d.IntN(len(of))] }

@@ -103,7 +103,7 @@ func signed(t *testing.T, signature *Signature) (*policy.Site, *Signatures) {
 
 func signedRule(s *policy.Site) *policy.Rule {
 	r := policy.MustRule("signed cookie", nil, "/cookie/v1/**")
-	if err := r.CheckSignatures(s); err != nil {
+	if err := r.CheckNames(s); err != nil {
 		panic(err)
 	}
 	return &r
