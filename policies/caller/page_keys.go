@@ -4,8 +4,10 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// KeysOfPage returns the shop keys of a request that is no REST call, in Authorization and in the query, where the
-// shop's older interface takes them (docs/platform/shop-callers.md, III.8). It is Presented for these.
+// KeysOfPage returns the shop keys of a request that is no REST call: in Authorization and in the query, where the
+// shop's older interface takes them, and those of signatures in a form, which count on any address that names the shop
+// (docs/platform/shop-callers.md, III.8). It is Presented for these. Of two lines of Authorization, which servers join,
+// nothing is certain.
 func (w *Whole) KeysOfPage() (keys []Credential) {
 	all, _ := basicNames(w, nil) // never an error
 	for _, c := range all {
@@ -26,6 +28,12 @@ func (w *Whole) KeysOfPage() (keys []Credential) {
 		if set {
 			keys = keyNamed(name).with(keys)
 		}
+	}
+	if name, set, err := w.Call.FormVariable(oauth1[0]); set || err != nil {
+		keys = keyNamed(name).with(keys)
+	}
+	if len(w.HTTP.Header["Authorization"]) > 1 {
+		keys = keyNamed("").with(keys)
 	}
 	for name, value := range oauth1Header(w.HTTP.Header) {
 		if name == oauth1[0] {

@@ -53,9 +53,9 @@ func keyNamed(name string) Credential {
 	return c
 }
 
-// loginNamed names a login that a client has sent.
+// loginNamed names a login that a client has sent. A cookie holds a secret of the shop in no place of a name.
 func loginNamed(kind CredentialKind, name string) Credential {
-	if len(name) > maxLogin || strings.HasPrefix(name, secretBegin) {
+	if len(name) > maxLogin || kind == CredentialPassword && strings.HasPrefix(name, secretBegin) {
 		name = ""
 	}
 	return Credential{Kind: kind, Login: strings.Clone(name), Claimed: true}
@@ -122,7 +122,8 @@ func (c Credential) with(all []Credential) []Credential {
 	return append(all, c)
 }
 
-// basicNames adds the name in Authorization.
+// basicNames adds the name in Authorization. One that the shop would have to clean to find a key in it may be a login
+// once the platform has cleaned it, so that it is a password as well.
 func basicNames(w *Whole, all []Credential) ([]Credential, error) {
 	var room [basicRoom]byte
 	name, password, ok := appendBasic(room[:0], w.HTTP.Header)
@@ -130,7 +131,11 @@ func basicNames(w *Whole, all []Credential) ([]Credential, error) {
 	case !ok:
 		return all, nil
 	case maybeKey(name):
-		return keyNamed(string(name)).with(all), nil
+		key := keyNamed(string(name))
+		if all = key.with(all); !key.Unclean {
+			return all, nil
+		}
+		name = nil
 	case len(password) == 0: // a token, as many send it
 		name = nil
 	}
@@ -164,11 +169,23 @@ func cookieNames(w *Whole, all []Credential) ([]Credential, error) {
 		case alias:
 			return all, call.Ambiguous("cookie_alias")
 		case is:
-			name, _ := cookieLogin(pair) // without one it names nobody, and is a login cookie all the same
-			all = loginNamed(CredentialUser, name).with(all)
+			for _, name := range cookieLogins(pair) {
+				all = loginNamed(CredentialUser, name).with(all)
+			}
 		}
 	}
 	return all, nil
+}
+
+// cookieLogins returns the login name of a login cookie as each release of PHP reads it: some take a "+" for a blank.
+// A cookie without one names nobody, "", and is a login cookie all the same.
+func cookieLogins(pair string) []string {
+	name, ok := cookieLogin(pair)
+	if begin, _, _ := strings.Cut(pair, "|"); !ok || !strings.Contains(begin, "+") {
+		return []string{name}
+	}
+	plus, _ := cookieLogin(strings.ReplaceAll(pair, "+", "%2B"))
+	return []string{name, plus}
 }
 
 // cookieLogin returns the login name with which the value of a login cookie begins.

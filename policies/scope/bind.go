@@ -17,7 +17,7 @@ type binding struct {
 	scopes  []*Scope
 	uuid    string         // of the application password in Authorization, where it was asked for
 	verdict policy.Verdict // the refusal where that cannot be known
-	err     error
+	err     error          // why, where that is for the chain to word
 }
 
 // bindings keeps the binding of a request.
@@ -33,8 +33,8 @@ func (p *Scopes) bound(ctx context.Context, r *policy.Request) *binding {
 	if len(presented) == 0 && err == nil && (!p.users.any || !r.SaysUser()) {
 		return &unbound
 	}
-	b := &binding{err: err}
-	if err == nil {
+	b := &binding{}
+	if err == nil || b.undecided(err, p.Scopes) {
 		b.bind(ctx, p, r, presented)
 	}
 	bindings.Set(r, b)
@@ -45,21 +45,51 @@ func (p *Scopes) bound(ctx context.Context, r *policy.Request) *binding {
 var unbound binding
 
 func (b *binding) bind(ctx context.Context, p *Scopes, r *policy.Request, presented []caller.Credential) {
-	for _, step := range [...]func(context.Context, *Scopes, *policy.Request, []caller.Credential) error{b.bindKeys, b.bindUsers, b.bindPassword} {
-		if err := step(ctx, p, r, presented); err != nil {
-			b.undecided(err)
+	for _, kind := range [...]struct {
+		bind  func(context.Context, *Scopes, *policy.Request, []caller.Credential) error
+		names func(*Scope) []string
+	}{
+		{b.bindKeys, func(s *Scope) []string { return s.Keys }},
+		{b.bindUsers, func(s *Scope) []string { return s.Users }},
+		{b.bindPassword, func(s *Scope) []string { return s.Passwords }},
+	} {
+		err := kind.bind(ctx, p, r, presented)
+		if err != nil && !b.undecided(err, p.where(func(s *Scope) bool { return len(kind.names(s)) > 0 })) {
 			return
 		}
 	}
 }
 
-// undecided refuses what a scope could not decide. What binds a credential is not for on_error to let pass.
-func (b *binding) undecided(err error) {
+// undecided refuses what some scopes could not decide, and tells whether they all only observe. What binds a credential
+// is not for on_error to let pass.
+func (b *binding) undecided(err error, scopes []*Scope) bool {
+	if observe(scopes) {
+		b.verdict = observed(err)
+		return true
+	}
 	if _, refused := errors.AsType[*call.Refusal](err); refused || errors.Is(err, ask.ErrTooMany) {
 		b.err = err
-		return
+	} else {
+		b.verdict = policy.CouldNotDecide(err)
 	}
-	b.verdict = policy.CouldNotDecide(err)
+	return false
+}
+
+// observed is what scopes that only observe would refuse for an error.
+func observed(err error) policy.Verdict {
+	v := policy.CouldNotDecide(err)
+	if refusal, ok := errors.AsType[*call.Refusal](err); ok {
+		v = policy.FromRefusal(refusal)
+	} else if errors.Is(err, ask.ErrTooMany) {
+		v = policy.TooMany(1)
+	}
+	v.Observed = true
+	return v
+}
+
+// observe tells whether all scopes only observe.
+func observe(scopes []*Scope) bool {
+	return !slices.ContainsFunc(scopes, func(s *Scope) bool { return !s.observes() })
 }
 
 func (b *binding) add(scopes []*Scope) {

@@ -19,41 +19,52 @@ func (p *Scopes) CheckEarly(ctx context.Context, r *policy.Request) (policy.Verd
 	return p.check(ctx, r, true)
 }
 
-// CheckReading refuses what has no certain reading and carries what may have a scope.
+// CheckReading refuses what has no certain reading and carries what may have a scope, or is for another door.
 func (p *Scopes) CheckReading(r *policy.Request) (policy.Verdict, error) {
 	v, err := policy.CheckReading(r)
 	if !v.Refused() && err == nil {
 		return v, nil
 	}
 	if presented, unclear := r.Presented(); len(presented) == 0 && unclear == nil && len(r.KeysOfPage()) == 0 && !r.SaysUser() {
-		return policy.Verdict{}, nil
+		return p.checkDoors(r, nil), nil
+	}
+	if observe(p.Scopes) {
+		return observed(err), nil
 	}
 	return v, err
 }
 
 func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (first policy.Verdict, err error) {
 	b := p.bound(ctx, r)
-	if b.err != nil || b.verdict.Refused() {
-		return b.verdict, b.err
+	if first = b.verdict; b.err != nil || first.Refused() && !first.Observed {
+		return first, b.err
 	}
-	if first = p.checkDoors(r, b.scopes); first.Refused() && !first.Observed {
-		return first, nil
+	if v := p.checkDoors(r, b.scopes); v.Refused() && (!v.Observed || !first.Refused()) {
+		first = v
 	}
 	for _, s := range b.scopes {
+		if first.Refused() && !first.Observed {
+			return first, nil
+		}
 		v, err := p.judge(s, r, early)
 		switch {
+		case err != nil && s.observes():
+			v = observed(err)
 		case err != nil:
 			return v, err
-		case v.Refused() && !v.Observed:
-			return v, nil
-		case v.Refused() && !first.Refused():
+		}
+		if v.Refused() && (!v.Observed || !first.Refused()) {
 			first = v
 		}
 	}
-	if first.Refused() || early || len(b.scopes) == 0 {
+	if early || first.Refused() && !first.Observed {
 		return first, nil
 	}
-	return p.count(ctx, r, b.scopes)
+	v, err := p.count(ctx, r, b.scopes)
+	if v.Refused() && (!v.Observed || !first.Refused()) {
+		first = v
+	}
+	return first, err
 }
 
 // judge judges a call. The first line whose route and method match decides.

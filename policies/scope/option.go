@@ -212,8 +212,11 @@ func checkPassword(name string) error {
 }
 
 func checkUser(name string) error {
-	if name == "" || strings.TrimSpace(name) != name {
+	switch {
+	case name == "" || strings.TrimSpace(name) != name:
 		return fmt.Errorf("user %q: not a login name", name)
+	case strings.HasPrefix(name, "ck_"):
+		return fmt.Errorf("user %s: in Authorization that is a key of the shop, which no scope of a user binds", name)
 	}
 	return nil
 }
