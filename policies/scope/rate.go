@@ -11,10 +11,20 @@ import (
 
 // count counts a call that scopes allow against the rate of each. Only a credential that the platform has verified
 // counts, so that nobody uses up the calls of another one by naming it. Each part of a batch is a call.
-func (p *Scopes) count(ctx context.Context, r *policy.Request, scopes []*Scope) (first policy.Verdict, err error) {
-	if r.Call.Kind == call.Batch || r.WithOverride != nil || !slices.ContainsFunc(scopes, func(s *Scope) bool { return s.Rate != "" }) {
-		return first, nil
+func (p *Scopes) count(ctx context.Context, r *policy.Request, scopes []*Scope) (policy.Verdict, error) {
+	scopes = slices.DeleteFunc(slices.Clone(scopes), func(s *Scope) bool { return s.Rate == "" })
+	if r.Call.Kind == call.Batch || r.WithOverride != nil || len(scopes) == 0 {
+		return policy.Verdict{}, nil
 	}
+	v, err := p.take(ctx, r, scopes)
+	if err != nil && observe(scopes) {
+		return observed(err), nil
+	}
+	return v, err
+}
+
+// take counts the call against the rates of scopes.
+func (p *Scopes) take(ctx context.Context, r *policy.Request, scopes []*Scope) (first policy.Verdict, err error) {
 	who, answer, err := r.Whole.Who(ctx)
 	if err != nil || answer != nil || !who.Accepted() {
 		return first, err
@@ -24,7 +34,7 @@ func (p *Scopes) count(ctx context.Context, r *policy.Request, scopes []*Scope) 
 		return first, err
 	}
 	for _, s := range scopes {
-		if s.Rate == "" || !slices.Contains(verified, s) {
+		if !slices.Contains(verified, s) {
 			continue
 		}
 		taken, err := store.Shared(r.Site.Store).Take(ctx, "rate:"+r.Site.Name+":scope "+s.Name, s.rate)
