@@ -25,6 +25,7 @@ const (
 	modeBare    = "bare"               // no gateway
 	modeKey     = "credential"         // order_type with a shop key of its own
 	modeScoped  = "scopes"             // nothing else but scopes of a key, a user and a password
+	modeLogins  = "scopes of logins"   // those of a user and a password alone
 	modeKept    = "conditions"         // login_only, and rules with conditions about parameters
 )
 

@@ -128,9 +128,9 @@ func (s *stack) allotPorts() error {
 		modes := []string{modeDefault, modeLocked, modeBare, modeKey}
 		switch site.Name {
 		case fpm:
-			modes = append(modes, modeObserve, modeMisread, modeKept, modeScoped)
+			modes = append(modes, modeObserve, modeMisread, modeKept, modeScoped, modeLogins)
 		case apache:
-			modes = append(modes, modeMisread, modeKept, modeScoped)
+			modes = append(modes, modeMisread, modeKept, modeScoped, modeLogins)
 		case subFolder:
 			modes = append(modes, modeCookies)
 		}

@@ -20,6 +20,7 @@ type trace struct {
 	items      []item // of a shop's batch
 	agents     []agentRun
 	carried    []carried // by the calls of conditions.php
+	doors      []doorTaken
 }
 
 // dispatch is one dispatched route: the request's own first, then batch parts
@@ -29,12 +30,21 @@ type dispatch struct {
 	Method  string  `json:"method"`
 	Pattern *string `json:"pattern"` // nil where no route fits
 	User    int     `json:"user"`
+	Key     string  `json:"key"` // of the shop, that acts in place of a user
+	App     string  `json:"app"` // the uuid of the application password that counts
 
 	matched bool            // WordPress went as far as the route's own parameters
 	ID      json.RawMessage `json:"id"` // null where there is none
 	OrderID json.RawMessage `json:"order_id"`
 	Error   string
 	ran     bool // the handler was called
+}
+
+// doorTaken is another door than REST that a request has come through.
+type doorTaken struct {
+	Door string `json:"door"` // "xmlrpc.php", "page", "admin"
+	User int    `json:"user"` // who has sent the message
+	Key  string `json:"key"`  // of the shop, that acts on the page
 }
 
 // agentRun is an ability or a tool that a server of agents ran.
@@ -101,6 +111,12 @@ func (t *trace) add(line []byte) error {
 			return err
 		}
 		t.agents = append(t.agents, a)
+	case "door":
+		var d doorTaken
+		if err := json.Unmarshal(line, &d); err != nil {
+			return err
+		}
+		t.doors = append(t.doors, d)
 	case "carried":
 		var c carried
 		if err := json.Unmarshal(line, &c); err != nil {

@@ -43,6 +43,8 @@ add_filter(
 				'method'  => (string) $request->get_method(),
 				'pattern' => standin_pattern( $request ),
 				'user'    => get_current_user_id(),
+				'key'     => function_exists( 'standin_acts' ) ? standin_acts() : '',
+				'app'     => (string) rest_get_authenticated_app_password(),
 			)
 		);
 		return $result;
@@ -76,4 +78,26 @@ add_filter(
 	},
 	PHP_INT_MIN,
 	3
+);
+
+// Doors beside REST that take the same credentials (docs/platform III.8): messages that have logged in, and pages with
+// the key that acts there or that the shop's older interface takes.
+add_action(
+	'xmlrpc_call',
+	fn() => standin_report( array( 'at' => 'door', 'door' => 'xmlrpc.php', 'user' => get_current_user_id() ) )
+);
+add_action(
+	'parse_request',
+	function ( $wp ) {
+		$key = function_exists( 'standin_older_key' ) ? standin_older_key( $wp ) : '';
+		if ( '' === $key && empty( $wp->query_vars['rest_route'] ) && function_exists( 'standin_acts' ) ) {
+			$key = standin_acts();
+		}
+		standin_report( array( 'at' => 'door', 'door' => 'page', 'key' => $key ) );
+	},
+	0
+);
+add_action(
+	'admin_init',
+	fn() => standin_report( array( 'at' => 'door', 'door' => 'admin', 'key' => function_exists( 'standin_acts' ) ? standin_acts() : '' ) )
 );

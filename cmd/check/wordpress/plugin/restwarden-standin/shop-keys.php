@@ -16,17 +16,40 @@ function standin_is_shop() {
 	return 1 === preg_match( '#wp-json/wc[/-]#', $_SERVER['REQUEST_URI'] ?? '' );
 }
 
-/** The key that a request carries as it is, if its secret is right. */
-function standin_plain_key(): bool {
-	$basic = ( $_SERVER['PHP_AUTH_USER'] ?? '' ) . ':' . ( $_SERVER['PHP_AUTH_PW'] ?? '' );
-	$query = ( $_GET['consumer_key'] ?? '' ) . ':' . ( $_GET['consumer_secret'] ?? '' );
-	foreach ( STANDIN_KEYS as $key => $secret ) {
-		$pair = $key . ':' . $secret;
-		if ( in_array( $pair, array( $basic, $query ), true ) && ( is_ssl() || STANDIN_KEY === $pair ) ) {
-			return true;
+/** A key as the shop looks for it; '' for an unknown one. */
+function standin_cleaned( $sent ): string {
+	$key = is_string( $sent ) ? sanitize_text_field( wp_unslash( $sent ) ) : '';
+	return isset( STANDIN_KEYS[ $key ] ) ? $key : '';
+}
+
+/** The key that a request carries as it is, if its secret is right, else ''. */
+function standin_plain_key(): string {
+	$sent = array(
+		array( $_GET['consumer_key'] ?? '', $_GET['consumer_secret'] ?? '' ),
+		array( $_SERVER['PHP_AUTH_USER'] ?? '', $_SERVER['PHP_AUTH_PW'] ?? '' ),
+	);
+	foreach ( $sent as list( $key, $secret ) ) {
+		$key = standin_cleaned( $key );
+		if ( '' !== $key && STANDIN_KEYS[ $key ] === $secret && ( is_ssl() || STANDIN_KEY === "$key:$secret" ) ) {
+			return $key;
 		}
 	}
-	return false;
+	return '';
+}
+
+/** The key that acts in this request, in place of a user, else ''. */
+function standin_acts( ?string $key = null ): string {
+	static $acts = '';
+	return $acts = $key ?? $acts;
+}
+
+/** The key for the older interface, which looks for it on every page that leads there, else ''. */
+function standin_older_key( WP $wp ): string {
+	$path = (string) wp_parse_url( $_SERVER['REQUEST_URI'], PHP_URL_PATH );
+	if ( empty( $_GET['wc-api-version'] ) && 1 !== preg_match( '#^/wc-api/v[1-3]#', $path ) ) {
+		return '';
+	}
+	return standin_plain_key() ?: standin_cleaned( $_GET['oauth_consumer_key'] ?? '' );
 }
 
 /** All that is signed: query, form and header. */
@@ -85,7 +108,7 @@ function standin_signed() {
 	if ( $missing ) {
 		return standin_error( 'authentication_missing_parameter', 'Missing OAuth parameters ' . implode( ', ', $missing ), 401 );
 	}
-	$secret = STANDIN_KEYS[ $params['oauth_consumer_key'] ] ?? null;
+	$secret = STANDIN_KEYS[ standin_cleaned( $params['oauth_consumer_key'] ) ] ?? null;
 	if ( null === $secret ) {
 		return standin_error( 'authentication_error', 'Consumer key is invalid.', 401 );
 	}
@@ -108,7 +131,7 @@ function standin_key_counts() {
 	if ( null === $counts ) {
 		$counts = false;
 		if ( standin_is_shop() ) {
-			$counts = standin_plain_key() ? true : ( standin_signed() ?? false );
+			$counts = '' !== standin_plain_key() ? true : ( standin_signed() ?? false );
 		}
 	}
 	return $counts;
@@ -116,7 +139,13 @@ function standin_key_counts() {
 
 add_filter(
 	'determine_current_user',
-	fn( $user ) => $user ?: ( true === standin_key_counts() ? (int) get_option( 'standin_key_user' ) : $user ),
+	function ( $user ) {
+		if ( $user || true !== standin_key_counts() ) {
+			return $user;
+		}
+		standin_acts( standin_plain_key() ?: standin_cleaned( standin_oauth_params()['oauth_consumer_key'] ?? '' ) );
+		return (int) get_option( 'standin_key_user' );
+	},
 	15
 );
 
