@@ -94,7 +94,7 @@ var placeErrors = map[string]struct {
 			"Caddyfile":   "http://a.example {\n\trestwarden cms {\n\t\timport rules.caddy\n\t}\n}\n",
 			"rules.caddy": "login_only\nallow any_one /x\n",
 		},
-		`allow: "any_one" is not one of anyone, users, role, capability, signed, plugin: did you mean anyone? at @/rules.caddy:2, imported at Caddyfile:3, for restwarden at Caddyfile:2`,
+		`allow: "any_one" is not one of anyone, users, role, capability, signed, scope, plugin: did you mean anyone? at @/rules.caddy:2, imported at Caddyfile:3, for restwarden at Caddyfile:2`,
 	},
 	"a snippet out of another file": {
 		map[string]string{

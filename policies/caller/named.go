@@ -78,11 +78,11 @@ func interpretPassword(a *ask.Answer) (identity, error) {
 	var used struct {
 		UUID string `json:"uuid"`
 	}
-	switch code := a.Code(); {
+	switch code := a.Code(); { // another refusal may be one of somebody who is logged in
 	case a.Status == http.StatusOK && json.Unmarshal(a.Body, &used) == nil && uuids.MatchString(used.UUID):
 		return identity{caller: Caller{Kind: User, Password: used.UUID}}, nil
 	case a.Status == http.StatusNotFound && code == "rest_no_authenticated_app_password",
-		a.Status == http.StatusUnauthorized && code != "", a.Status == http.StatusForbidden && code == "rest_not_logged_in":
+		code == "rest_not_logged_in" && (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden):
 		return identity{}, nil
 	}
 	return identity{}, ask.Unexpected(a)

@@ -22,6 +22,7 @@ func TestPassword(t *testing.T) {
 		"none":                {404, `{"code":"rest_no_authenticated_app_password","message":"","data":{"status":404}}`, "", false},
 		"a wrong one":         {401, `{"code":"incorrect_password","message":"","data":{"status":401}}`, "", false},
 		"nobody":              {401, `{"code":"rest_not_logged_in","message":"","data":{"status":401}}`, "", false},
+		"a plugin's word":     {401, `{"code":"login_closed","message":"","data":{"status":401}}`, "", true},
 		"no such route":       {404, `{"code":"rest_no_route","message":"","data":{"status":404}}`, "", true},
 		"a uuid that is none": {200, `{"uuid":"1"}`, "", true},
 		"no uuid":             {200, `[]`, "", true},

@@ -128,9 +128,11 @@ func (b *binding) bindUsers(ctx context.Context, p *Scopes, r *policy.Request, p
 		_, named := p.users.named[login]
 		switch {
 		case c.Kind == caller.CredentialKey:
+			continue
 		case named, c.Kind == caller.CredentialUser:
 			b.add(p.users.of(login))
-		default:
+		}
+		if c.Kind == caller.CredentialPassword && (!named || strings.Contains(login, "@")) { // it may be the e-mail of another user
 			if err := b.bindUser(p)(r.ByPassword(ctx)); err != nil {
 				return err
 			}

@@ -42,12 +42,7 @@ func (p *Scopes) checkDoors(r *policy.Request, scopes []*Scope) policy.Verdict {
 // refuseDoor refuses what is closed by a scope, and first by one that does not only observe.
 func refuseDoor(by []*Scope) (first policy.Verdict) {
 	for _, s := range by {
-		if v := s.refuse("The request is for another door than REST, which takes the same credentials."); !v.Observed || !first.Refused() {
-			first = v
-		}
-		if !first.Observed {
-			break
-		}
+		first = worse(first, s.refuse("The request is for another door than REST, which takes the same credentials."))
 	}
 	return first
 }

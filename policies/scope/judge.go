@@ -34,37 +34,42 @@ func (p *Scopes) CheckReading(r *policy.Request) (policy.Verdict, error) {
 	return v, err
 }
 
-func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (first policy.Verdict, err error) {
+func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (policy.Verdict, error) {
 	b := p.bound(ctx, r)
-	if first = b.verdict; b.err != nil || first.Refused() && !first.Observed {
+	first := b.verdict
+	if b.err != nil || enforces(first) {
 		return first, b.err
 	}
-	if v := p.checkDoors(r, b.scopes); v.Refused() && (!v.Observed || !first.Refused()) {
-		first = v
-	}
+	first = worse(first, p.checkDoors(r, b.scopes))
 	for _, s := range b.scopes {
-		if first.Refused() && !first.Observed {
+		if enforces(first) {
 			return first, nil
 		}
 		v, err := p.judge(s, r, early)
-		switch {
-		case err != nil && s.observes():
-			v = observed(err)
-		case err != nil:
+		if err != nil && s.observes() {
+			v, err = observed(err), nil
+		}
+		if err != nil {
 			return v, err
 		}
-		if v.Refused() && (!v.Observed || !first.Refused()) {
-			first = v
-		}
+		first = worse(first, v)
 	}
-	if early || first.Refused() && !first.Observed {
+	if early || enforces(first) {
 		return first, nil
 	}
 	v, err := p.count(ctx, r, b.scopes)
-	if v.Refused() && (!v.Observed || !first.Refused()) {
-		first = v
+	return worse(first, v), err
+}
+
+// enforces tells whether a verdict is a refusal that counts.
+func enforces(v policy.Verdict) bool { return v.Refused() && !v.Observed }
+
+// worse returns the one of two verdicts that refuses: the first of those that count, or else of those that do not.
+func worse(a, b policy.Verdict) policy.Verdict {
+	if enforces(b) && !enforces(a) || !a.Refused() {
+		return b
 	}
-	return first, err
+	return a
 }
 
 // judge judges a call. The first line whose route and method match decides.

@@ -41,14 +41,12 @@ func (p *Scopes) take(ctx context.Context, r *policy.Request, scopes []*Scope) (
 		if err != nil {
 			return first, err
 		}
-		if taken.Allowed || first.Refused() && !first.Observed {
+		if taken.Allowed {
 			continue
 		}
 		v := policy.TooMany(policy.Seconds(taken.RetryAfter.Seconds()))
 		v.Rule, v.Pos, v.Origin, v.Observed = s.String(), s.At, policy.OriginOwn, s.observes()
-		if !first.Refused() || !v.Observed {
-			first = v
-		}
+		first = worse(first, v)
 	}
 	return first, nil
 }
