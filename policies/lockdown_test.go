@@ -251,3 +251,22 @@ func TestLockdown_PluginOpens(t *testing.T) {
 		}
 	}
 }
+
+// TestLockdown_Place: a lockdown comes before the rules, whatever else is on, so that records name it.
+func TestLockdown_Place(t *testing.T) {
+	t.Parallel()
+	policies := map[string]*policy.Configured{}
+	for _, e := range Catalog {
+		if policies[e.Name] = policy.NewConfigured(e); e.Name == "session_cookies" {
+			policytest.Configure(t, policies[e.Name].Policy, policytest.Line("session_cookies", policytest.Line("path /")))
+		}
+	}
+	c, err := NewChain(policytest.NewSite(t), "", policies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if first := c.WithLockdown(); first[0].Name != "call" || first[1].Name != access.LockdownName {
+		t.Errorf("%s, then %s", first[0].Name, first[1].Name)
+	}
+}

@@ -41,6 +41,7 @@ var byPolicy = map[string]string{
 	"refund_totals":  "the fields of the body, and the release of the shop",
 	"abilities":      "the ability, its input, and whether a person has confirmed the call",
 	"redact":         "the site's answer",
+	"scope":          "which credential the call carried, from where and when, and its parameters",
 }
 
 // undetermined names the fact that decides and that a record does not hold; "" if the record

@@ -33,6 +33,9 @@ signature cookie_plugin {
 	key secret-of-the-plugin
 	once
 }
+scope erp {
+	key zzzzzzz
+}
 rate_limit 1/1h POST /consent/v1/consent
 alias ^api/(.+) /$1
 body_limit 2KiB
@@ -105,6 +108,7 @@ func (w *world) loggedRefusals() []loggedRefusal {
 		{"access", "rest_no_route", "GET /cms-json/shop/v3/products", "", []edit{admin}, the},
 		{"access", "platform", "GET /cms-json/cms/v2/posts", "", []edit{func(r *http.Request) { r.SetBasicAuth("admin", "wrong") }}, "the credentials"},
 		{"signature", "rest_invalid_signature", "POST /cms-json/cookie/v1/store-auth", "{}", nil, "the signature"},
+		{"scope", "rest_credential_scope", "GET /cms-json/shop/store/v1/products?consumer_key=ck_zzzzzzz", "", nil, "which credential"},
 		{"rate_limit", "rest_too_many_requests", "POST /cms-json/consent/v1/consent", "{}", nil, "how many calls"},
 		{"order_type", "shop_rest_shop_order_invalid_id", fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", sub), "{}", []edit{admin}, the},
 		{"order_type", "shop_rest_shop_order_invalid_id", fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", sub), "{}", []edit{withKey(w.info.Keys.ReadWriteKey)}, the},

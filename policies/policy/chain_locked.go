@@ -3,7 +3,7 @@ package policy
 import "slices"
 
 // lock makes the links that judge while the site is locked: all, and the policy of the lockdown
-// behind those that know why a request has no certain reading. A closed without New stands for none.
+// behind those at its beginning that know why a request has no certain reading. A closed without New stands for none.
 func (c *Chain) lock(closed Entry) {
 	if closed.New == nil {
 		return
@@ -12,10 +12,10 @@ func (c *Chain) lock(closed Entry) {
 	l.always = true
 	companion, _ := l.policy.(Companion)
 	at := 0
-	for i, other := range c.links {
-		if other.reading != nil {
-			at = i + 1
-		}
+	for at < len(c.links) && c.links[at].reading != nil {
+		at++
+	}
+	for _, other := range c.links {
 		if companion != nil {
 			companion.Accompany(other.policy)
 		}
