@@ -144,26 +144,6 @@ func parsePath(text string) ([]string, error) {
 	return path, nil
 }
 
-// Lines writes the conditions as in a block of the Caddyfile.
-func (c *Conditions) Lines() (lines []string) {
-	if c.Only != nil {
-		lines = append(lines, "only "+quotedList(c.Only, " "))
-	}
-	for i := range c.Members {
-		lines = append(lines, c.Members[i].String())
-	}
-	if c.Optional != nil {
-		lines = append(lines, "optional "+quotedList(c.Optional, " "))
-	}
-	if c.From != nil {
-		lines = append(lines, c.fromLine())
-	}
-	if c.Between != "" {
-		lines = append(lines, c.betweenLine())
-	}
-	return lines
-}
-
 func (c *Conditions) fromLine() string    { return "from " + strings.Join(c.From, " ") }
 func (c *Conditions) betweenLine() string { return "between " + c.Between }
 

@@ -31,12 +31,22 @@ func TestScope_Rate(t *testing.T) {
 	c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, line("scope erp", "key a1b2c3d", "allow /wc/v3/**", "rate 4/1h"))
 	const orders = "/wp-json/wc/v3/orders"
 	send := func(method, target, body, header string) policy.Decision {
-		r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, method, target, body, header, policytest.JSONType)
-		return c.Judge(t.Context(), r)
+		headers := append(strings.Split(header, "\n"), policytest.JSONType)
+		return c.Judge(t.Context(), policytest.Request(t, s, &asktest.Platform{Answer: shop}, method, target, body, headers...))
 	}
 	for range 9 {
-		if d := send("GET", orders+"?oauth_consumer_key="+key, "", "X-A: b"); status(d) != 0 {
-			t.Fatalf("a claim: %+v", d)
+		if d := send("GET", orders, "", basic("ck_ffffffffa1b2c3d")); status(d) != 0 {
+			t.Fatalf("a key that the shop does not know, and that ends as the other: %+v", d)
+		}
+	}
+	for name, d := range map[string]policy.Decision{
+		"a signature":         send("GET", orders+"?oauth_consumer_key="+key, "", "X-A: b"),
+		"beside a cookie":     send("GET", orders, "", basic(key)+"\nCookie: wordpress_logged_in_abc=paul%7C1%7Cx%7Cy"),
+		"beside a second key": send("GET", orders+"?consumer_key="+other, "", basic(key)),
+		"beside a token":      send("GET", orders, "", basic(key)+"\nX-Mcp-Api-Key: "+other+":x"),
+	} {
+		if status(d) != 403 || !strings.Contains(d.Verdict.Note, "It has a rate") {
+			t.Errorf("%s, what cannot be counted: %+v", name, d)
 		}
 	}
 	if d := send("POST", orders+"/batch", `{"update":[{"id":1},{"id":2}]}`, basic(key)); status(d) != 0 {
@@ -64,7 +74,7 @@ func TestScope_RateLimit(t *testing.T) {
 		header string
 		status int
 	}{
-		{`Authorization: OAuth oauth_consumer_key="` + key + `"`, 0}, {basic(other), 0}, {basic(other), 0}, {"X-A: b", 0}, {"X-A: b", 0}, {basic(key), 0}, {basic(key), 429}, {basic(other), 0},
+		{basic("ck_ffffffffa1b2c3d"), 0}, {basic(other), 0}, {basic(other), 0}, {"X-A: b", 0}, {"X-A: b", 0}, {basic(key), 0}, {basic(key), 429}, {basic(other), 0},
 	} {
 		r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, http.MethodGet, "/wp-json/wc/v3/orders", "", tt.header)
 		if d := c.Judge(t.Context(), r); status(d) != tt.status {
@@ -85,11 +95,14 @@ func TestScope_Allocations(t *testing.T) {
 	policytest.Configure(t, p, line("scope erp", "key *", "password *", "user *", "allow /**"))
 	policytest.Provision(t, s, p)
 	call := policytest.Request(t, s, nil, http.MethodGet, "/wp-json/wc/store/v1/products?per_page=3", "", "Cookie: a=b", "User-Agent: x")
+	write := policytest.Request(t, s, nil, http.MethodPost, "/wp-json/wc/store/v1/cart/add-item", `{"id":1}`, policytest.JSONType, "Cookie: a=b", "Nonce: x")
 	page := policytest.Request(t, s, nil, http.MethodGet, "/shop/?orderby=price", "", "Cookie: a=b")
 	if n := testing.AllocsPerRun(100, func() {
-		_, _ = p.CheckReading(call)
-		_, _ = p.Check(t.Context(), call)
-		_ = p.Rewrites(call)
+		for _, r := range [...]*policy.Request{call, write} {
+			_, _ = p.CheckReading(r)
+			_, _ = p.Check(t.Context(), r)
+			_ = p.Rewrites(r)
+		}
 		_, _ = p.CheckPage(page)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -133,6 +146,8 @@ func TestScope_Widening(t *testing.T) {
 		{"allow /wc/v3/**", "PUT", "/wc/v3/webhooks/3", 403},
 		{"allow /wc/v3/**", "POST", "/wc/v3/webhooks/batch", 403},
 		{"allow /wc/v3/webhooks/*", "PUT", "/wc/v3/webhooks/3", 0},
+		{"allow /wc/v3/**", "PUT", "/wc/v3/payment_gateways/bacs", 403},
+		{"allow /wc-admin/**", "POST", "/wc-admin/options", 403},
 		{"allow /wc/v3/**", "PUT", "/wc/v3/orders/3", 0},
 		{"allow /wc/v3/**", "PUT", "/wc/v3/settings/general/x", 403},
 		{"allow /**", "POST", "/?rest_route=/wp/v2/settings", 403},
@@ -170,6 +185,7 @@ func TestScope_Odd(t *testing.T) {
 		"a wide line":           {[]policy.Option{line("scope a", "key *", "allow /**")}, ""},
 		"another door":          {[]policy.Option{line("scope a", "password *", "other_doors open")}, "W23:7"},
 		"a user":                {[]policy.Option{line("scope a", "user maria")}, "W23:7"},
+		"it hides":              {[]policy.Option{line("scope a", "key *", "allow GET /x", "hide /x y")}, "W23:7"},
 		"it looks":              {[]policy.Option{line("scope a", "key *", "mode observe")}, "W11:7"},
 	} {
 		c := policytest.Guarded(t, policytest.NewSite(t), []policy.Entry{access.Entry, scope.Entry}, tt.options...)

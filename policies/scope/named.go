@@ -30,11 +30,12 @@ func (p *Scopes) Verified(ctx context.Context, r *policy.Request) (names []strin
 	return namesOf(scopes, func(s *Scope) bool { return !s.observes() && !s.ended(now) }), err
 }
 
-// verified returns the scopes of the credential that the platform has accepted, once it is known who is calling.
+// verified returns the scopes of the credential that the platform has accepted, once it is known who is calling. Of two
+// that a request carries nobody knows which one that is.
 func (p *Scopes) verified(ctx context.Context, r *policy.Request) ([]*Scope, error) {
 	c, ok := r.Verified()
-	if !ok {
-		return nil, nil
+	if presented, err := r.Presented(); !ok || err != nil || len(presented) > 1 || len(presented) == 1 && r.SaysUser() {
+		return nil, err
 	}
 	uuid := ""
 	if c.Kind == caller.CredentialPassword && p.passwords.any {

@@ -111,6 +111,12 @@ func (p *Scopes) widens(s *Scope) (odd []review.Odd) {
 			Text: fmt.Sprintf("%s has other_doors open, so that its credential does what it likes by xmlrpc.php", s),
 		})
 	}
+	if len(s.Hide) > 0 {
+		odd = append(odd, review.Odd{
+			Code: "W23", At: s.At, Note: true, Do: "allow no other route, and no tool of agents, that tells of these records",
+			Text: fmt.Sprintf("%s hides fields, by which lists can still be sorted and searched", s),
+		})
+	}
 	if len(s.Users) > 0 && !s.observes() {
 		odd = append(odd, review.Odd{
 			Code: "W23", At: s.At, Note: true, Do: "give such a user a role without access to wp-admin",

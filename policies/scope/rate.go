@@ -23,30 +23,45 @@ func (p *Scopes) count(ctx context.Context, r *policy.Request, scopes []*Scope) 
 	return v, err
 }
 
-// take counts the call against the rates of scopes.
+// take counts the call against the rates of scopes. It refuses what the platform may accept by a credential that cannot
+// be counted: a signature of OAuth 1, or one of several that the request carries.
 func (p *Scopes) take(ctx context.Context, r *policy.Request, scopes []*Scope) (first policy.Verdict, err error) {
-	who, answer, err := r.Whole.Who(ctx)
-	if err != nil || answer != nil || !who.Accepted() {
-		return first, err
-	}
-	verified, err := p.verified(ctx, r)
+	claim, err := r.Claim()
 	if err != nil {
 		return first, err
 	}
-	for _, s := range scopes {
-		if !slices.Contains(verified, s) {
-			continue
-		}
-		taken, err := store.Shared(r.Site.Store).Take(ctx, "rate:"+r.Site.Name+":scope "+s.Name, s.rate)
-		if err != nil {
+	who, answer, err := r.Whole.Who(ctx)
+	if err != nil {
+		return first, err
+	}
+	var verified []*Scope
+	if answer == nil && who.Accepted() {
+		if verified, err = p.verified(ctx, r); err != nil {
 			return first, err
 		}
-		if taken.Allowed {
-			continue
+	}
+	for _, s := range scopes {
+		switch counted := slices.Contains(verified, s); {
+		case counted:
+			v, err := s.take(ctx, r)
+			if err != nil {
+				return first, err
+			}
+			first = worse(first, v)
+		case who.Accepted(), !claim.Verifiable():
+			first = worse(first, s.refuse("It has a rate, and nobody can tell that the platform takes this credential."))
 		}
-		v := policy.TooMany(policy.Seconds(taken.RetryAfter.Seconds()))
-		v.Rule, v.Pos, v.Origin, v.Observed = s.String(), s.At, policy.OriginOwn, s.observes()
-		first = worse(first, v)
 	}
 	return first, nil
+}
+
+// take counts a call against the rate of the scope.
+func (s *Scope) take(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+	taken, err := store.Shared(r.Site.Store).Take(ctx, "rate:"+r.Site.Name+":scope "+s.Name, s.rate)
+	if taken.Allowed || err != nil {
+		return policy.Verdict{}, err
+	}
+	v := policy.TooMany(policy.Seconds(taken.RetryAfter.Seconds()))
+	v.Rule, v.Pos, v.Origin, v.Observed = s.String(), s.At, policy.OriginOwn, s.observes()
+	return v, nil
 }

@@ -309,6 +309,7 @@ func TestScope_Rules(t *testing.T) {
 		"a password":       {[]policy.Option{agent, line("scope erp", "key *")}, basic("maria"), 0},
 		"by an e-mail":     {[]policy.Option{agent, line("scope erp", "key *")}, basic("maria@example.com"), 0},
 		"a user":           {[]policy.Option{line("scope agent", "key *"), mary}, basic("maria"), 0},
+		"two log-ins":      {[]policy.Option{agent, line("scope erp", "key *")}, basic("maria") + "\nCookie: wordpress_logged_in_abc=paul%7C1%7Cx%7Cy", 403},
 		"a claimed cookie": {[]policy.Option{line("scope agent", "key *"), mary}, "Cookie: wordpress_logged_in_abc=maria%7C1%7Cx%7Cy", 403},
 		"somebody else":    {[]policy.Option{agent, mary}, basic("paul"), 403},
 		"nobody":           {[]policy.Option{agent, mary}, "X-A: b", 403},
@@ -319,7 +320,7 @@ func TestScope_Rules(t *testing.T) {
 	} {
 		s := policytest.NewSite(t)
 		c := policytest.Guarded(t, s, []policy.Entry{access.Entry, scope.Entry}, append(tt.scopes, rule)...)
-		r := policytest.Request(t, s, &asktest.Platform{Answer: platform}, http.MethodGet, "/wp-json/x/y", "", tt.header)
+		r := policytest.Request(t, s, &asktest.Platform{Answer: platform}, http.MethodGet, "/wp-json/x/y", "", strings.Split(tt.header, "\n")...)
 		if d := c.Judge(t.Context(), r); status(d) != tt.status {
 			t.Errorf("%s: %+v", name, d)
 		}

@@ -3,26 +3,25 @@ package scope
 import (
 	"slices"
 
-	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
-// widening are routes by which a credential that may write makes another one, gives its user more rights, runs code of
-// somebody's, or has data sent elsewhere (docs/platform/shop-callers.md, III.8). A line of a scope that does not spell
-// one out does not allow to write there.
-var widening = []string{
-	"/wp/v2/users", "/wp/v2/users/*", "/wp/v2/users/*/application-passwords", "/wp/v2/users/*/application-passwords/*",
-	"/wp/v2/settings", "/wp/v2/plugins", "/wp/v2/plugins/**", "/wp/v2/themes/**",
-	"/wc/*/webhooks", "/wc/*/webhooks/**", "/wc/*/settings/**", "/wc/*/system_status/tools/**",
-	"/wc-admin/options", "/wc-admin/plugins/**", "/wc-admin/onboarding/**", "/wc-analytics/settings/**",
-}
-
+// widenersOf returns the routes of a platform by which a credential that may write makes another one, gives its user more
+// rights, runs code of somebody's, or has data or money sent elsewhere. A line of a scope that does not spell one out does
+// not allow to write there (docs/policies/scope.md).
 func widenersOf(p platforms.Platform) (patterns []routes.Pattern) {
-	for _, route := range widening {
-		patterns = append(patterns, routes.MustPattern(access.RouteOn(p, route)))
+	add := func(namespace string, below ...string) {
+		for _, route := range below {
+			patterns = append(patterns, routes.MustPattern("/"+namespace+route))
+		}
 	}
+	shop := p.ShopWord()
+	add(p.Core, "/users", "/users/*", "/users/*/application-passwords", "/users/*/application-passwords/*", "/settings", "/plugins", "/plugins/**", "/themes/**")
+	add(shop+"/*", "/webhooks", "/webhooks/**", "/settings/**", "/payment_gateways/**", "/system_status/tools/**")
+	add(shop+"-admin", "/options", "/plugins/**", "/onboarding/**")
+	add(p.Analytics, "/settings/**")
 	return patterns
 }
 
