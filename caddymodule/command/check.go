@@ -87,6 +87,7 @@ type oddness struct {
 	Do       string   `json:"do"`
 
 	text string // in one line
+	note bool
 }
 
 // run returns the exit status.
@@ -181,9 +182,9 @@ func newChecked(found []routing.Finding) *checked {
 		f.Do = cmp.Or(f.Do, code.Do)
 		o := oddness{
 			Code: f.Code, At: f.At, Imported: f.Imported, Sites: append([]string{}, f.Sites...),
-			Problem: f.Text, Do: f.Do, text: f.Problem(),
+			Problem: f.Text, Do: f.Do, text: f.Problem(), note: code.Note || f.Note,
 		}
-		if code.Note {
+		if o.note {
 			c.Notes = append(c.Notes, o)
 		} else {
 			c.Findings = append(c.Findings, o)

@@ -72,14 +72,14 @@ func newSARIF(c *checked, file string) *sarifLog {
 	for _, code := range routing.Codes {
 		driver.Rules = append(driver.Rules, sarifRule{
 			ID: code.Name, ShortDescription: sarifText{sentence(code.Title)}, Help: sarifText{sentence(code.Title) + " " + sentence(code.Do)},
-			DefaultConfiguration: sarifConfiguration{levelOf(code)},
+			DefaultConfiguration: sarifConfiguration{levelOf(code.Note)},
 		})
 	}
 	run := sarifRun{Tool: sarifTool{driver}, Results: []sarifResult{}}
 	for _, o := range slices.Concat(c.Findings, c.Notes) {
 		i := slices.IndexFunc(routing.Codes, func(code routing.Code) bool { return code.Name == o.Code })
 		result := sarifResult{
-			RuleID: o.Code, RuleIndex: i, Level: levelOf(routing.CodeOf(o.Code)), Message: sarifText{o.text},
+			RuleID: o.Code, RuleIndex: i, Level: levelOf(o.note), Message: sarifText{o.text},
 			Locations: []sarifLocation{locationOf(o.At, file, nil)},
 		}
 		imports := strings.Join(append([]string{o.Imported}, o.Imports[min(1, len(o.Imports)):]...), ", ")
@@ -91,8 +91,8 @@ func newSARIF(c *checked, file string) *sarifLog {
 	return &sarifLog{Schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 }
 
-func levelOf(code routing.Code) string {
-	if code.Note {
+func levelOf(note bool) string {
+	if note {
 		return "note"
 	}
 	return "warning"

@@ -16,6 +16,9 @@ import (
 // asKey is a shop key, whose end the journal shows.
 var asKey = "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("ck_0123456789abcd:cs_s3cret"))
 
+// adminUUID is that of the password of asAdmin.
+const adminUUID = "0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11"
+
 // newShop is a platform with a shop whose records are all orders. It accepts any key, and tells the login of a
 // user.
 func newShop(t *testing.T) *platform {
@@ -33,6 +36,8 @@ func newShop(t *testing.T) *platform {
 			return false
 		case r.URL.Path == "/cms-json/cms/v2/users/me" && user == "admin" && password == "pw":
 			_, _ = io.WriteString(w, `{"id":1,"username":"admin","roles":["administrator"],"capabilities":{"read":true}}`)
+		case r.URL.Path == "/cms-json/cms/v2/users/me/application-passwords/introspect" && user == "admin" && password == "pw":
+			_, _ = io.WriteString(w, `{"uuid":"`+adminUUID+`"}`)
 		case r.URL.Path == "/cms-json/":
 			_, _ = io.WriteString(w, `{"namespaces":["cms/v2","shop/v3","probe/v1"],"routes":{"/probe/v1/x":{},"/cms/v2/posts":{},"/cms/v2/posts/(?P<id>[\\d]+)":{},"/batch/v1":{},"/shop/v3/orders/(?P<id>[\\d]+)":{},"/shop/v3/orders/(?P<order_id>[\\d]+)/refunds/(?P<id>[\\d]+)":{}}}`)
 		case !isOrders:

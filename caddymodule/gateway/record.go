@@ -133,7 +133,7 @@ func credentialOf(r *policy.Request) (c record.Credential) {
 	if r.Site.Scopes != nil && found.Kind != "" {
 		var names []string
 		names, c.UUID = r.Site.Scopes.Of(r, found)
-		c.Scope = strings.Join(names, ",")
+		c.Scope, c.Claimed = strings.Join(names, ","), c.Claimed && c.UUID == "" // the platform has named the password
 	}
 	return c
 }

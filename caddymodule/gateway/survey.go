@@ -134,7 +134,7 @@ func (a *App) oddRules(g *Gateway) {
 	hosts := a.routing.HostsOf(g.At, g.Imported.At(""))
 	for _, o := range odd {
 		at := g.Lines.In(o.At)
-		f := routing.Finding{Code: o.Code, At: cmp.Or(at, g.At), Imported: g.Imported.At(at), Sites: hosts, Text: g.Lines.In(o.Text), Do: g.Lines.In(o.Do)}
+		f := routing.Finding{Code: o.Code, At: cmp.Or(at, g.At), Imported: g.Imported.At(at), Sites: hosts, Text: g.Lines.In(o.Text), Do: g.Lines.In(o.Do), Note: o.Note}
 		switch {
 		case a.dry != nil:
 			a.dry.Odd(f, g.At, g.Imported.At(""))

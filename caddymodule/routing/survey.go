@@ -23,6 +23,8 @@ type Finding struct {
 	Text string
 	// Do says what to do; "" stands for what the code says.
 	Do string
+	// Note tells that nothing is wrong, beside the codes of which that is true of each finding.
+	Note bool
 }
 
 // Problem says what is odd and what to do.
