@@ -143,14 +143,22 @@ func basicNames(w *Whole, all []Credential) ([]Credential, error) {
 }
 
 // maybeKey tells whether the shop takes a name in Authorization for one of its keys: it begins as keys do, or may
-// once the shop has taken out blanks, tags and percent-encoded bytes.
+// once the shop has taken out blanks, tags, percent-encoded bytes, and with tags each NUL.
 func maybeKey(name []byte) bool {
-	name = bytes.TrimLeft(name, trimmed)
-	if bytes.HasPrefix(name, []byte(keyBegin)) {
+	if bytes.HasPrefix(bytes.TrimLeft(name, trimmed), []byte(keyBegin)) {
 		return true
 	}
-	i := bytes.IndexAny(name, "<%")
-	return i >= 0 && strings.HasPrefix(keyBegin, string(name[:i])) && bytes.IndexByte(name, '_') > i
+	if !bytes.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == '<' || c == '%' }) {
+		return false
+	}
+	for _, c := range []byte(keyBegin) { // with anything between
+		i := bytes.IndexByte(name, c)
+		if i < 0 {
+			return false
+		}
+		name = name[i+1:]
+	}
+	return true
 }
 
 // toolNames adds the key for the shop's tool server, which stands before its secret.

@@ -50,6 +50,8 @@ func TestPresented(t *testing.T) {
 		"a blank in front":           {ordersAt, nil, []string{basicLine(" "+cleanID, "s3cret")}, []Credential{unclean, claimed(CredentialPassword, "")}},
 		"a tag in front":             {ordersAt, nil, []string{basicLine("<b>"+cleanID, "s3cret")}, []Credential{unclean, claimed(CredentialPassword, "")}},
 		"a tag within":               {ordersAt, nil, []string{basicLine("c<b></b>k_1", "s3cret")}, []Credential{unclean, claimed(CredentialPassword, "")}},
+		"a NUL within":               {ordersAt, nil, []string{basicLine("c\x00k_<b>1", "s3cret")}, []Credential{unclean, claimed(CredentialPassword, "")}},
+		"odd bytes, and no key":      {ordersAt, nil, []string{basicLine("a%b<c", "s3cret")}, []Credential{claimed(CredentialPassword, "a%b<c")}},
 		"an encoded byte":            {ordersAt, nil, []string{basicLine("ck%20_1", "s3cret")}, []Credential{unclean, claimed(CredentialPassword, "")}},
 		"a blank at the end":         {ordersAt, nil, []string{basicLine(cleanID+" ", "s3cret")}, []Credential{unclean, claimed(CredentialPassword, "")}},
 		"a password":                 {postsAt, nil, []string{basicLine("ann", "s3cret")}, []Credential{claimed(CredentialPassword, "ann")}},

@@ -27,6 +27,9 @@ func TestScope_Spelled(t *testing.T) {
 		}
 		if g.Mode == modeScoped {
 			all = append(all, keysOnPages()...)
+			for _, name := range []string{"ck_standin", "c<b></b>k_standin", "c%41k_standin", "ck_stan<b></b>din", "c\x00k_<b></b>standin"} {
+				all = append(all, &message{method: "GET", target: "/wp-json/wc/v3/customers", headers: []string{"Authorization: " + basic(name, "cs_standin")}})
+			}
 		}
 		for i, m := range all {
 			c.check(fmt.Sprintf("%s %s %q", g.Name, m.target, m.headers), s.trySpelled(t, g, bare, m, fmt.Sprintf("spelled-%s-%d-%d", g.Site.Name, len(g.Mode), i)))
