@@ -1,32 +1,37 @@
 package dryrun
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
-// ParseAs reads "anonymous", "user", "role:NAME", "cap:NAME" or "key". "" is anonymous, too,
-// but says nothing of credentials that the request has by itself.
-// Roles are those of the core and of the shop.
+// ParseAs reads "anonymous", "user", "role:NAME", "cap:NAME", "key" or "scope:NAME". Behind the scope of a user may
+// stand what that user is: "scope:agent,role:editor". "" is anonymous, too, but says nothing of credentials that the
+// request has by itself. Roles are those of the core and of the shop.
 func ParseAs(text string) (As, error) {
 	kind, name, named := strings.Cut(text, ":")
 	switch {
+	case kind == string(OfScope):
+		return parseScope(name)
 	case kind == "role" && named:
 		if err := typo.Check(name, Roles()...); err != nil {
 			return As{}, fmt.Errorf("role %w", err)
 		}
-		return As{Role, name}, nil
+		return As{Kind: Role, Name: name}, nil
 	case kind == "cap" && name != "":
-		return As{Capability, name}, nil
+		return As{Kind: Capability, Name: name}, nil
 	case kind == "cap", kind == "role":
-		return As{}, fmt.Errorf("%q needs a name, as %s:NAME", text, kind)
+		return As{}, errNoName(text, kind)
 	case named:
-		return As{}, errors.New(`only "role:" and "cap:" take a name`)
+		return As{}, errors.New(`only "role:", "cap:" and "scope:" take a name`)
 	case text == "":
 		return As{}, nil
 	}
@@ -36,29 +41,82 @@ func ParseAs(text string) (As, error) {
 	return As{Kind: AsKind(text)}, nil
 }
 
-// Callers are the words that ParseAs reads; "role:" and "cap:" need a name.
+// parseScope reads what stands behind "scope:".
+func parseScope(text string) (As, error) {
+	name, rights, more := strings.Cut(text, ",")
+	if name == "" {
+		return As{}, errNoName("scope:"+text, string(OfScope))
+	}
+	as := As{Kind: OfScope}
+	if more {
+		var err error
+		if as, err = ParseAs(rights); err != nil {
+			return As{}, err
+		}
+		if !as.loggedIn() || as.Scope != "" {
+			return As{}, fmt.Errorf("scope:%s takes role:NAME or cap:NAME behind it", name)
+		}
+	}
+	as.Scope = name
+	return as, nil
+}
+
+func errNoName(text, kind string) error {
+	return fmt.Errorf("%q needs a name, as %s:NAME", text, kind)
+}
+
+// Callers are the words that ParseAs reads; those with a colon need a name.
 func Callers() []string {
-	return []string{string(Anonymous), string(User), string(Key), "role:NAME", "cap:NAME"}
+	return []string{string(Anonymous), string(User), string(Key), "role:NAME", "cap:NAME", "scope:NAME"}
+}
+
+// On returns the caller with the credential that a scope of the site gives to it; it has no kind without a scope. The
+// error says that the site has no such scope, or that it is of keys and the caller said to be a user.
+func (a As) On(site *policy.Site) (As, caller.Credential, error) {
+	if a.Scope == "" {
+		return a, caller.Credential{}, nil
+	}
+	var declared []string
+	if site.Scopes != nil {
+		declared = site.Scopes.Names()
+		if has, ok := site.Scopes.Holder(a.Scope); ok {
+			switch {
+			case has.Kind != caller.CredentialKey:
+			case a.Kind != OfScope:
+				return a, has, fmt.Errorf("the scope %s is of shop keys, which have no role", a.Scope)
+			default:
+				a.Kind = Key
+			}
+			return a, has, nil
+		}
+	}
+	return a, caller.Credential{}, fmt.Errorf("there is no scope %q at this site%s", a.Scope, policy.Prefixed(": ", typo.Hint(a.Scope, declared...)))
 }
 
 // String returns the text that ParseAs reads.
 func (a As) String() string {
+	text := string(cmp.Or(a.Kind, Anonymous))
 	switch a.Kind {
-	case "":
-		return string(Anonymous)
 	case Role:
-		return "role:" + a.Name
+		text = "role:" + a.Name
 	case Capability:
-		return "cap:" + a.Name
-	case Anonymous, User, Key:
+		text = "cap:" + a.Name
+	case OfScope, Key:
+		if a.Scope != "" {
+			return "scope:" + a.Scope
+		}
+	case Anonymous, User:
 	}
-	return string(a.Kind)
+	if a.Scope != "" {
+		return "scope:" + a.Scope + "," + text
+	}
+	return text
 }
 
 // Roles are the roles that the core and the shop come with, sorted.
 func Roles() []string { return slices.Sorted(maps.Keys(roles)) }
 
-func (a As) loggedIn() bool { return a.Kind == User || a.Kind == Role || a.Kind == Capability }
+func (a As) loggedIn() bool { return a.Kind == User || a.Kind == Role || a.Kind == Capability || a.Kind == OfScope }
 
 // roles are the roles that the platform gives for the caller.
 func (a As) roles() []string {
@@ -67,7 +125,7 @@ func (a As) roles() []string {
 		return []string{"subscriber"}
 	case Role:
 		return strings.Split(a.Name, ",")
-	case Anonymous, Capability, Key:
+	case Anonymous, Capability, Key, OfScope:
 	}
 	return []string{}
 }

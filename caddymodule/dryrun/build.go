@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // Build returns the request that curl would send: method, URL, header lines "Name: value"
@@ -69,7 +71,7 @@ const (
 )
 
 // withCredentials returns the bytes of r with credentials of its caller, unless it has some.
-func (r Request) withCredentials(g *guard) []byte {
+func (r Request) withCredentials(g *guard, has caller.Credential) []byte {
 	if r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(g) {
 		return r.Raw
 	}
@@ -77,12 +79,16 @@ func (r Request) withCredentials(g *guard) []byte {
 	var b bytes.Buffer
 	b.Write(line)
 	b.WriteString("\n")
-	if r.As.Kind == Key {
-		b.WriteString("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(standInShopKey)) + "\r\n")
+	if basic := r.basic(has); basic != "" {
+		b.WriteString("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(basic)) + "\r\n")
 		b.Write(rest)
 		return b.Bytes()
 	}
-	cookie := g.site.Platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(r.As.String())
+	value := r.As.String()
+	if has.Login != "" {
+		value = has.Login + "|" + value
+	}
+	cookie := g.site.Platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(value)
 	if !g.site.SaysNonce(headOf(r.Raw)) {
 		b.WriteString(g.site.Platform.NonceHeader + ": " + standInNonce + "\r\n")
 	}
@@ -95,6 +101,19 @@ func (r Request) withCredentials(g *guard) []byte {
 	b.WriteString("Cookie: " + cookie + "\r\n")
 	b.Write(rest)
 	return b.Bytes()
+}
+
+// basic is what the caller sends as name and password; "" for one who logs in by a cookie.
+func (r Request) basic(has caller.Credential) string {
+	switch {
+	case r.As.Kind == Key && has.Key != "":
+		return "ck_stand_in_" + has.Key + ":cs_stand_in"
+	case r.As.Kind == Key:
+		return standInShopKey
+	case has.Kind == caller.CredentialPassword:
+		return has.Login + ":stand in password"
+	}
+	return ""
 }
 
 // saysWho tells whether r has a credential of somebody by itself.

@@ -96,7 +96,7 @@ func seeker(r Request, res *Result) openings.Seeker {
 		s.Kind, s.Roles = caller.User, strings.Split(r.As.Name, ",")
 	case Capability:
 		s.Kind, s.Capability = caller.User, r.As.Name
-	case User, Key:
+	case User, Key, OfScope:
 		s.Kind = caller.User
 	case Anonymous:
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -153,12 +154,17 @@ func (c *Config) Reach(ctx context.Context, r Request) (*gateway.ServedSite, *Re
 		r.Secure = r.Secure && len(server.TLSConnPolicies) > 0
 	}
 	guard := c.guardFor(server, host)
+	as, has, err := r.As.On(guard.site)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.As = as
 	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(guard))
 	run.stub = stub{
-		as: r.As, records: r.Records, ability: r.Abilities, index: c.index,
+		as: as, has: has, records: r.Records, ability: r.Abilities, index: c.index,
 		platform: &guard.site.Platform, home: guard.home(r, host), release: guard.site.Release, secure: r.Secure,
 	}
-	status, err := serve(ctx, run, server, r, r.withCredentials(guard))
+	status, err := serve(ctx, run, server, r, r.withCredentials(guard, has))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,6 +206,9 @@ func (r *run) finish(req Request, status int, g *guard) {
 	}
 	if d.Err != nil && res.Decision != nil {
 		res.Decision.Error = d.Err.Error()
+	}
+	if errors.Is(d.Err, caller.ErrUntold) && r.stub.as.Kind == OfScope {
+		res.Missing = append(res.Missing, unknownRights(r.stub.as).what)
 	}
 	if len(res.Missing) > 0 && (d.Outcome == policy.Pass || d.Err != nil) {
 		res.Answer = Unknown

@@ -31,7 +31,7 @@ func TestWithCredentials(t *testing.T) {
 				for _, as := range []As{{}, {Kind: Anonymous}, {Kind: User}, {Kind: Key}} {
 					r.As = as
 					says := as.Kind == "" || as.Kind == Anonymous || g.site.SaysWho(headOf(r.Raw))
-					got := r.withCredentials(g)
+					got := r.withCredentials(g, caller.Credential{})
 					if same := bytes.Equal(got, r.Raw); same != says {
 						t.Errorf("%s as %q: %s %s: nothing is added: %t", p.Name, as.Kind, query, line, same)
 					}

@@ -55,6 +55,9 @@ func Abilities() []string {
 type As struct {
 	Kind AsKind
 	Name string // of the role, or of several with commas between them, or of the capability
+	// Scope is the scope of which the caller has a credential, "" for one that no scope names. The site knows which kind
+	// of credential that is, see policy.Scopes.Holder.
+	Scope string
 }
 
 // AsKind is the kind of a caller.
@@ -67,4 +70,5 @@ const (
 	Role       AsKind = "role"       // with the capabilities that the core and the shop give to the role
 	Capability AsKind = "capability" // with this one capability alone
 	Key        AsKind = "key"        // a shop key that may read and write, of a shop manager
+	OfScope    AsKind = "scope"      // the holder of a credential of a scope; of a user nobody has said a role
 )

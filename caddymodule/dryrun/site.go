@@ -60,6 +60,8 @@ func (a As) Caller() caller.Caller {
 	switch {
 	case a.Kind == Key:
 		return caller.Caller{Kind: caller.KeyHolder}
+	case a.Kind == OfScope:
+		return caller.Caller{Kind: caller.User, ID: userID, NoRoles: true, NoCapabilities: true}
 	case a.loggedIn():
 		return caller.Caller{Kind: caller.User, ID: userID, Roles: a.roles(), Capabilities: a.capabilities()}
 	}

@@ -26,6 +26,7 @@ import (
 type stub struct {
 	platform *platforms.Platform
 	as       As
+	has      caller.Credential // of the scope that the caller is of
 	records  map[uint64]RecordKind
 	ability  map[string]Ability
 	index    []byte          // a saved REST root, or nil
@@ -44,7 +45,7 @@ func (m *missing) Error() string { return m.what + " is not known" }
 func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 	switch {
 	case s.as.Kind == "" && q.As == ask.AsCaller && len(q.Header) > 0:
-		return nil, &missing{"whose credentials the request carries (--as user, role:NAME, cap:NAME or key; --as anonymous if the site does not know them)"}
+		return nil, &missing{"whose credentials the request carries (--as user, role:NAME, cap:NAME, key or scope:NAME; --as anonymous if the site does not know them)"}
 	case q.Page != "":
 		return s.page(q, r), nil
 	case changed(q, r):
@@ -68,7 +69,7 @@ func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 	case q.Route == "/"+s.platform.Core+"/users/me":
 		return s.me(q, r), nil
 	case q.Route == "/"+s.platform.Core+caller.PasswordUsed:
-		return answerError(http.StatusNotFound, "rest_no_authenticated_app_password"), nil // the stub's callers have none
+		return s.password(q, r), nil
 	}
 	return s.order(q, r)
 }
@@ -122,6 +123,9 @@ func changed(q *ask.Question, r *http.Request) bool {
 func (s *stub) knows(q *ask.Question, r *http.Request) bool {
 	header, query := r.Header.Get(s.platform.NonceHeader), r.URL.Query().Get(s.platform.NonceParam)
 	if header != "" && query != "" && header != query {
+		return false
+	}
+	if s.has.Kind == caller.CredentialPassword && !s.secure { // the platform takes them by https alone
 		return false
 	}
 	return s.as.loggedIn() && q.As == ask.AsCaller && arrived(q, r)
@@ -184,7 +188,27 @@ func (s *stub) me(q *ask.Question, r *http.Request) *ask.Answer {
 	if !s.knows(q, r) {
 		return answerError(http.StatusUnauthorized, "rest_not_logged_in")
 	}
-	return answerJSON(http.StatusOK, map[string]any{"id": userID, "username": userName, "roles": s.as.roles(), "capabilities": s.as.capabilities()})
+	about := map[string]any{"id": userID, "username": cmp.Or(s.has.Login, userName)}
+	if s.as.Kind != OfScope {
+		about["roles"], about["capabilities"] = s.as.roles(), s.as.capabilities()
+	}
+	return answerJSON(http.StatusOK, about)
+}
+
+// password names the application password of the caller.
+func (s *stub) password(q *ask.Question, r *http.Request) *ask.Answer {
+	if a := s.stranger(q, r); a != nil {
+		return a
+	}
+	if !s.knows(q, r) || s.has.UUID == "" {
+		return answerError(http.StatusNotFound, "rest_no_authenticated_app_password")
+	}
+	return answerJSON(http.StatusOK, map[string]any{"uuid": s.has.UUID})
+}
+
+// unknownRights is the error of a question about what nobody has said of the user of a scope.
+func unknownRights(as As) *missing {
+	return &missing{fmt.Sprintf("what the user of the scope %s may do (--as scope:%[1]s,role:NAME or scope:%[1]s,cap:NAME)", as.Scope)}
 }
 
 // cart answers whose session it is.
@@ -241,6 +265,8 @@ func (s *stub) mayNotRead(q *ask.Question, r *http.Request) (*ask.Answer, error)
 		return s.keyInQuery(q, r, denied)
 	case byKey, s.knows(q, r) && s.as.readsOrders() && q.Kind != ask.KindCaller:
 		return nil, nil
+	case s.knows(q, r) && s.as.Kind == OfScope:
+		return nil, unknownRights(s.as)
 	case s.knows(q, r):
 		return answerError(http.StatusForbidden, s.platform.ErrorPrefix+"cannot_view"), nil
 	}

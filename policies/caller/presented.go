@@ -29,6 +29,8 @@ type Credential struct {
 	// Login is the login name of the others, or an e-mail. Of a claimed one it is what the client has sent, and ""
 	// where that is no name: over 240 bytes, without a password behind it, or the secret of a key.
 	Login string
+	// UUID is that of an application password, where the platform has named it.
+	UUID string
 	// Claimed is true where nobody has verified the credential: anybody can send any name.
 	Claimed bool
 	// Unclean is true for a shop key that the shop would have to clean before it looks for it, so that several

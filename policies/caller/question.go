@@ -85,10 +85,13 @@ const (
 	noteUntold    = "The site's answer to users/me?context=edit has no %s: the server behind the gateway drops the query, as nginx does with try_files … /index.php in place of /index.php?$args, or a plugin takes them out. Let the server hand the query on."
 )
 
-// Untold is the error of a decision that needs what the answer about a user does not tell: "roles" or
-// "capabilities". It wraps ask.ErrUndecided.
+// ErrUntold is wrapped by the errors of Untold. It wraps ask.ErrUndecided.
+var ErrUntold = fmt.Errorf("%w: the answer about the user has no", ask.ErrUndecided)
+
+// Untold is the error of a decision that needs what the answer about a user does not tell: "roles",
+// "capabilities" or "username".
 func Untold(what string) error {
-	return ask.Noted(fmt.Errorf("%w: the answer about the user has no %s", ask.ErrUndecided, what), fmt.Sprintf(noteUntold, what))
+	return ask.Noted(fmt.Errorf("%w %s", ErrUntold, what), fmt.Sprintf(noteUntold, what))
 }
 
 func interpretUser(a *ask.Answer, p *platforms.Platform) (identity, error) {

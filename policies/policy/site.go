@@ -53,6 +53,13 @@ type Scopes interface {
 	Verified(ctx context.Context, r *Request) ([]string, error)
 	// Of returns the names of the scopes of a credential that r carries, and its uuid, as far as they are known.
 	Of(r *Request, c caller.Credential) (names []string, uuid string)
+	// Holder returns a credential of a scope: the first key that it names, else the first password, of a user whom no
+	// scope names, else the first user, by a cookie. "*" stands for one that no scope names. It is not ok for a name that is
+	// no scope's.
+	Holder(name string) (c caller.Credential, ok bool)
+	// Granted returns the names of the scopes that rules take the holder of a verified credential for, as Verified does. A
+	// credential without a name is one that no scope names.
+	Granted(c caller.Credential) []string
 }
 
 // Shop identifies in a Store's key the shop that answers r: site and server, since a

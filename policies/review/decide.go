@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -36,7 +37,10 @@ type Asked struct {
 	Call    *call.Call    // has one key of the region
 	Matched Matched       // patterns of the policy that is asked
 	Caller  caller.Caller // signs no call
-	Rule    policy.Match  // of access, as in [policy.Request.Matched]
+	// Credential is what the call carries, whether or not the platform takes it there. One without a name is none that a
+	// scope names.
+	Credential caller.Credential
+	Rule       policy.Match // of access, as in [policy.Request.Matched]
 }
 
 // Fate is what becomes of the calls of a region.
@@ -84,6 +88,20 @@ func (f Fate) Then(g Fate) Fate {
 	f.SureRefused = f.SureRefused || g.SureRefused
 	f.ByMessage = f.Passes && (f.ByMessage || g.ByMessage)
 	f.Why = cmp.Or(f.Why, g.Why)
+	return f
+}
+
+// between returns the fate of calls of somebody who may have any rights: least is that of one without, and most that of
+// one who has them all. More rights never refuse a call.
+func between(least, most Fate) Fate {
+	f := Fate{
+		Passes: most.Passes, PassedBy: most.PassedBy, SurePasses: least.SurePasses,
+		Refused: least.Refused, RefusedBy: least.RefusedBy, SureRefused: most.SureRefused,
+		ByMessage: most.ByMessage, Why: cmp.Or(most.Why, least.Why), Rule: most.Rule,
+	}
+	if f.Passes && f.Refused && f.Why == "" {
+		f.Why = fmt.Sprintf("%s asks for a right that the caller may have or not.", least.RefusedBy)
+	}
 	return f
 }
 

@@ -16,9 +16,28 @@ type Claim struct {
 	// Caller is who calls. A KeyHolder has a shop key: it counts on the shop's routes, and
 	// the caller is anonymous on all others. Nobody signs.
 	Caller caller.Caller
+	// Credential is what each call carries. Where it has no kind, that of a KeyHolder is a key, and that of a User a login
+	// cookie, which no scope names.
+	Credential caller.Credential
 	// Index holds the routes of the site, as its REST root lists them: the set is then those
 	// of its calls that are routes of the site. With nil the set has every route.
 	Index *index.Index
+}
+
+// carried returns the credential of the claim.
+func (q *Claim) carried() caller.Credential {
+	c := q.Credential
+	if c.Kind != "" {
+		return c
+	}
+	switch q.Caller.Kind {
+	case caller.KeyHolder:
+		c.Kind = caller.CredentialKey
+	case caller.User:
+		c.Kind = caller.CredentialUser
+	case caller.Anonymous, caller.Unverified:
+	}
+	return c
 }
 
 // Proof is what is known of a claim.

@@ -203,7 +203,21 @@ func (p *prover) judge(place *keyset.Place) (found []breach) {
 
 // fate asks the policies in turn what becomes of the calls of a region that these patterns match.
 func (p *prover) fate(c *call.Call, patterns []int) Fate {
-	f, q := Passes(nil), Asked{Call: c, Caller: p.callerOf(c)}
+	who := p.callerOf(c)
+	if !who.NoRoles && !who.NoCapabilities {
+		return p.fateOf(who, c, patterns)
+	}
+	most := who
+	most.EveryRight = true
+	return between(p.fateOf(who, c, patterns), p.fateOf(most, c, patterns))
+}
+
+// fateOf is fate for one caller.
+func (p *prover) fateOf(who caller.Caller, c *call.Call, patterns []int) Fate {
+	f, q := Passes(nil), Asked{Call: c, Caller: who, Credential: p.claim.carried()}
+	if p.site.Scopes != nil && who.Accepted() {
+		q.Caller.Scopes = p.site.Scopes.Granted(q.Credential)
+	}
 	for i := 0; i < len(p.deciders) && f.Passes; i++ {
 		d := &p.deciders[i]
 		q.Matched, q.Rule = d.patterns.of(patterns), f.Rule

@@ -53,7 +53,16 @@ func NewReacher(c *policy.Chain, within ...string) (*Reacher, error) {
 	return &Reacher{newProver(c, &Claim{}, &target), part}, nil
 }
 
-// Of returns what each of callers, who have no shop key, reaches of a route with each of
+// NewHolderReacher returns the Reacher of a chain for one caller with a credential, who may have a shop key.
+func NewHolderReacher(c *policy.Chain, who caller.Caller, has caller.Credential) (*Reacher, error) {
+	target, err := policy.NewTarget(nil, []string{"/**"})
+	if err != nil {
+		return nil, err
+	}
+	return &Reacher{newProver(c, &Claim{Caller: who, Credential: has}, &target), false}, nil
+}
+
+// Of returns what each of callers, who have no shop key but that of the Reacher, reaches of a route with each of
 // methods, in the order methods, then callers. GET covers HEAD, as in a rule. Where no call of the route counts, Passes and
 // Refused are both "". The error is keyset.ErrTooMany.
 func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Caller) ([][]Reached, error) {

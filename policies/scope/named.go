@@ -26,8 +26,16 @@ func (p *Scopes) Names() (names []string) {
 // Verified implements [policy.Scopes].
 func (p *Scopes) Verified(ctx context.Context, r *policy.Request) (names []string, err error) {
 	scopes, err := p.verified(ctx, r)
-	now := r.Whole.Site.Now()
-	return namesOf(scopes, func(s *Scope) bool { return !s.observes() && !s.ended(now) }), err
+	return p.granting(scopes), err
+}
+
+// Granted implements [policy.Scopes].
+func (p *Scopes) Granted(c caller.Credential) []string { return p.granting(p.held(c)) }
+
+// granting returns the names of those of scopes that grant anything.
+func (p *Scopes) granting(scopes []*Scope) []string {
+	now := p.now()
+	return namesOf(scopes, func(s *Scope) bool { return !s.observes() && !s.ended(now) })
 }
 
 // verified returns the scopes of the credential that the platform has accepted, once it is known who is calling. Of two
@@ -37,34 +45,33 @@ func (p *Scopes) verified(ctx context.Context, r *policy.Request) ([]*Scope, err
 	if presented, err := r.Presented(); !ok || err != nil || len(presented) > 1 || len(presented) == 1 && r.SaysUser() {
 		return nil, err
 	}
-	uuid := ""
 	if c.Kind == caller.CredentialPassword && p.passwords.any {
 		var err error
-		if uuid, err = r.Password(ctx); err != nil {
+		if c.UUID, err = r.Password(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return p.of(c, uuid), nil
+	return p.of(c), nil
 }
 
 // Of implements [policy.Scopes].
 func (p *Scopes) Of(r *policy.Request, c caller.Credential) (names []string, uuid string) {
 	if b := bindings.Get(r); b != nil && c.Kind == caller.CredentialPassword {
-		uuid = b.uuid
+		c.UUID = b.uuid
 	}
-	return namesOf(p.of(c, uuid), func(*Scope) bool { return true }), uuid
+	return namesOf(p.of(c), func(*Scope) bool { return true }), c.UUID
 }
 
-// of returns the scopes of one credential. uuid is that of a password, where it is known.
-func (p *Scopes) of(c caller.Credential, uuid string) (scopes []*Scope) {
+// of returns the scopes of one credential, as far as its names are known.
+func (p *Scopes) of(c caller.Credential) (scopes []*Scope) {
 	if c.Kind == caller.CredentialKey {
 		return p.keys.of(c.Key)
 	}
 	if c.Login != "" {
 		scopes = p.users.of(strings.ToLower(c.Login))
 	}
-	if uuid != "" {
-		scopes = slices.Concat(scopes, p.passwords.of(uuid))
+	if c.UUID != "" {
+		scopes = slices.Concat(scopes, p.passwords.of(c.UUID))
 	}
 	return scopes
 }

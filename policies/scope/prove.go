@@ -5,13 +5,11 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-// Decider implements [review.Decider] for a caller whom no scope names: a shop key, or somebody who logs in by a cookie.
-// It is bound by the scopes of "*".
+// Decider implements [review.Decider].
 func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide {
 	number := 0
 	add := func(route routes.Pattern) {
@@ -30,22 +28,10 @@ func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 	}
 	return func(q *review.Asked) review.Fate {
 		f := review.Passes(nil)
-		for _, s := range p.others(q.Caller) {
+		for _, s := range p.held(q.Credential) {
 			f = f.Then(p.fate(s, q.Call))
 		}
 		return f
-	}
-}
-
-// others returns the scopes that bind a caller whom none names.
-func (p *Scopes) others(c caller.Caller) []*Scope {
-	switch c.Kind {
-	case caller.KeyHolder:
-		return p.keys.others
-	case caller.User:
-		return p.users.others
-	default:
-		return nil
 	}
 }
 

@@ -60,24 +60,35 @@ func TestScope_ProveAsTriedOut(t *testing.T) {
 	d, held := draws{rand.New(rand.NewPCG(34, 1))}, map[bool]int{}
 	for range 20 {
 		s := policytest.NewSite(t)
-		options := []policy.Option{d.scope("a", "key *"), d.scope("b", "user *"), d.scope("c", "key *")}
+		options := []policy.Option{
+			d.scope("a", "key *"), d.scope("b", "user *"), d.scope("c", "key *"), d.scope("d", "key named00 named01"), d.scope("e", "user maria"), d.scope("f", "key named00"),
+		}
 		c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, options...)
 		passes := map[string]bool{}
-		by := map[caller.Kind]string{caller.KeyHolder: basic(key), caller.User: policytest.LoginLine}
-		for kind, header := range by {
+		by := map[string]string{
+			"": basic(key), "d": basic("ck_named00"), "b": policytest.LoginLine, "e": "Cookie: wordpress_logged_in_x=Maria%7C1%7Ca%7Cb",
+		}
+		for name, header := range by {
 			for _, route := range triedKeys {
 				for _, method := range triedMethods {
 					r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, method, "/wp-json"+route, "", header)
-					passes[kind.String()+method+route] = c.Judge(t.Context(), r).Outcome != policy.Refuse
+					passes[name+method+route] = c.Judge(t.Context(), r).Outcome != policy.Refuse
 				}
 			}
 		}
 		for range 1000 {
-			q := review.Claim{Never: d.IntN(2) == 0, Routes: []string{d.pattern()}, Caller: caller.Caller{Kind: []caller.Kind{caller.KeyHolder, caller.User}[d.IntN(2)]}}
+			q := review.Claim{Never: d.IntN(2) == 0, Routes: []string{d.pattern()}, Caller: caller.Caller{Kind: caller.KeyHolder}}
+			name := d.one("", "b", "d", "e")
+			if name == "b" || name == "e" {
+				q.Caller.Kind = caller.User
+			}
+			if name != "" {
+				q.Credential, _ = s.Scopes.Holder(name)
+			}
 			if m := strings.TrimSpace(d.methods()); m != "" {
 				q.Methods = strings.Split(m, ",")
 			}
-			held[compare(t, c, q, passes)]++
+			held[compare(t, c, q, name, passes)]++
 		}
 	}
 	if held[true] < 2000 || held[false] < 2000 {
@@ -86,7 +97,7 @@ func TestScope_ProveAsTriedOut(t *testing.T) {
 }
 
 // compare holds a proof against what was tried out, and tells whether it holds.
-func compare(t *testing.T, c *policy.Chain, q review.Claim, passes map[string]bool) bool {
+func compare(t *testing.T, c *policy.Chain, q review.Claim, name string, passes map[string]bool) bool {
 	t.Helper()
 	proof, err := review.Prove(c, q)
 	if err != nil {
@@ -94,19 +105,16 @@ func compare(t *testing.T, c *policy.Chain, q review.Claim, passes map[string]bo
 	}
 	target, _ := policy.NewTarget(q.Methods, q.Routes)
 	for _, route := range triedKeys {
-		if q.Caller.Kind == caller.KeyHolder && !c.Site().InShop(route) { // there the claim is about nobody
-			continue
-		}
 		for _, method := range triedMethods {
-			passed := passes[q.Caller.Kind.String()+method+route]
+			passed := passes[name+method+route]
 			if proof.Holds && target.Route(review.CallOf(method, route)) != nil && passed == q.Never {
 				t.Fatalf("%+v holds, and %s %s breaks it", q, method, route)
 			}
 		}
 	}
 	for _, e := range proof.Counter {
-		passed, tried := passes[q.Caller.Kind.String()+e.Method+e.Route]
-		if tried && passed != q.Never && (q.Caller.Kind != caller.KeyHolder || c.Site().InShop(e.Route)) {
+		passed, tried := passes[name+e.Method+e.Route]
+		if tried && passed != q.Never {
 			t.Fatalf("%+v: %+v breaks nothing", q, e)
 		}
 	}

@@ -72,6 +72,8 @@ type Totals struct {
 	Subscriber    Count `json:"subscriber"`
 	Editor        Count `json:"editor"`
 	Administrator Count `json:"administrator"`
+	// Scopes are the endpoints that a credential of each scope of the site reaches, by the names of the scopes.
+	Scopes map[string]Count `json:"scopes,omitempty"`
 }
 
 // Count counts endpoints by how much of them is reached.
@@ -98,6 +100,9 @@ type Method struct {
 	Subscriber    Reach  `json:"subscriber"`
 	Editor        Reach  `json:"editor"`
 	Administrator Reach  `json:"administrator"`
+	// Scopes is what a credential of each scope reaches, by the names of the scopes. What a rule asks of the user of the
+	// credential, such as a role, is not known: then it is Some.
+	Scopes map[string]Reach `json:"scopes,omitempty"`
 	// Proposed is what callers without a login reach with login_only and Report.Propose.
 	Proposed Reach `json:"proposed"`
 	// Rule decides about callers without a login: the one that refuses them, or else the one

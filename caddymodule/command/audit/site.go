@@ -122,6 +122,10 @@ func (s *listing) table(g *Gateway) ([]Route, error) {
 	if err != nil {
 		return nil, err
 	}
+	holders, err := g.holders()
+	if err != nil {
+		return nil, err
+	}
 	who, all := callers(), make([]Route, len(s.routes))
 	for i := range s.routes {
 		r := &s.routes[i]
@@ -129,9 +133,14 @@ func (s *listing) table(g *Gateway) ([]Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
 		}
+		scopes, err := scopesOf(holders, r)
+		if err != nil {
+			return nil, err
+		}
 		all[i] = Route{Name: r.name, Namespace: r.namespace, Methods: make([]Method, len(r.methods))}
 		for j, method := range r.methods {
 			m := methodOf(method, found[j])
+			m.Scopes = scopes[j]
 			m.Patterns = slices.Compact(slices.Sorted(slices.Values(r.listed[method])))
 			if m.Anonymous == Some {
 				if m.Parts, err = partsOf(reachers, r.patterns, method); err != nil {
@@ -255,6 +264,7 @@ func totals(routes []Route) (t Totals) {
 			t.Subscriber.add(m.Subscriber)
 			t.Editor.add(m.Editor)
 			t.Administrator.add(m.Administrator)
+			t.addScopes(m.Scopes)
 		}
 	}
 	return t

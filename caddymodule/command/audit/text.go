@@ -105,34 +105,45 @@ func (t *text) routes() {
 	for _, c := range columns {
 		rows[0] = append(rows[0], c.name)
 	}
+	for _, name := range t.ScopeNames() {
+		rows[0] = append(rows[0], "scope "+name)
+	}
 	rows[0] = append(rows[0], "anonymous, as proposed below")
 	for _, ns := range t.Namespaces() {
-		rows = append(rows, folded(cmp.Or(ns.Name, "/"), &ns.Totals, &ns.Proposed))
+		rows = append(rows, t.folded(cmp.Or(ns.Name, "/"), &ns.Totals, &ns.Proposed))
 		if t.all {
-			rows = append(rows, endpointRows(ns.Routes)...)
+			rows = append(rows, t.endpointRows(ns.Routes)...)
 		}
 	}
-	t.table(append(rows, folded("together", &t.Totals, &t.Proposed.Anonymous)))
+	t.table(append(rows, t.folded("together", &t.Totals, &t.Proposed.Anonymous)))
 	t.line("  12/30: so many of the endpoints. ~: more of them in part, or it cannot be known.")
 	if !t.all {
 		t.line("  --all prints each route.")
 	}
 }
 
-func folded(name string, totals *Totals, proposed *Count) []string {
+func (t *text) folded(name string, totals *Totals, proposed *Count) []string {
 	row := []string{name, fmt.Sprint(totals.Endpoints)}
 	for _, c := range columns {
 		row = append(row, c.count(totals).String())
 	}
+	for _, name := range t.ScopeNames() {
+		count := totals.Scopes[name]
+		row = append(row, count.String())
+	}
 	return append(row, proposed.String())
 }
 
-func endpointRows(routes []Route) (rows [][]string) {
+func (t *text) endpointRows(routes []Route) (rows [][]string) {
 	for i := range routes {
 		for _, m := range routes[i].Methods {
 			row := []string{
-				"  " + m.Method + " " + routes[i].Name, "", string(m.Anonymous), string(m.Subscriber), string(m.Editor), string(m.Administrator), string(m.Proposed),
+				"  " + m.Method + " " + routes[i].Name, "", string(m.Anonymous), string(m.Subscriber), string(m.Editor), string(m.Administrator),
 			}
+			for _, name := range t.ScopeNames() {
+				row = append(row, string(m.Scopes[name]))
+			}
+			row = append(row, string(m.Proposed))
 			if m.Rule != "" {
 				row = append(row, by(m.Rule, m.At))
 			}

@@ -53,11 +53,15 @@ func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, erro
 	case site == nil:
 		return nil, unreached(result)
 	}
+	as, _, err := r.As.On(site.Policies)
+	if err != nil {
+		return nil, err
+	}
 	var all []Spelling
 	for _, s := range respell.All(site.Policies.Platform, respell.Request{
 		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base, Prefix: site.Prefix, Aliases: site.Aliases,
 	}) {
-		if s.Name != respell.Plain && (r.As.Kind != dryrun.Key || namesShop(s.Raw, site)) {
+		if s.Name != respell.Plain && (as.Kind != dryrun.Key || namesShop(s.Raw, site)) {
 			all = append(all, Spelling{Name: s.Name, Raw: s.Raw, Overrides: s.Overrides})
 		}
 	}
@@ -106,7 +110,11 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	if err := c.reached(ctx, p, i, site, u); err != nil {
 		return nil, err
 	}
-	claim := review.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
+	as, has, err := p.As[i].On(site.Policies)
+	if err != nil {
+		return nil, err
+	}
+	claim := review.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: as.Caller(), Credential: has}
 	if c.index {
 		if claim.Index = discover.Of(site.Policies).Index(u.Host); claim.Index == nil {
 			return nil, errors.New("the saved index has no routes")

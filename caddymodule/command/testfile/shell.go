@@ -85,12 +85,15 @@ func isContentType(line string) bool {
 
 // credentials are the flags of curl that somebody has to fill in.
 func credentials(a dryrun.As) string {
+	if a.Scope != "" {
+		return " -u 'NAME:SECRET'"
+	}
 	switch a.Kind {
 	case dryrun.Key:
 		return " -u 'ck_…:cs_…'"
 	case dryrun.User, dryrun.Role, dryrun.Capability:
 		return " -u 'LOGIN:APPLICATION-PASSWORD'"
-	case dryrun.Anonymous:
+	case dryrun.Anonymous, dryrun.OfScope:
 	}
 	return ""
 }

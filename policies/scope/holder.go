@@ -1,0 +1,58 @@
+package scope
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/caller"
+)
+
+// Holder implements [policy.Scopes].
+func (p *Scopes) Holder(name string) (c caller.Credential, ok bool) {
+	i := slices.IndexFunc(p.Scopes, func(s *Scope) bool { return s.Name == name })
+	if i < 0 {
+		return c, false
+	}
+	switch s := p.Scopes[i]; {
+	case len(s.Keys) > 0:
+		return caller.Credential{Kind: caller.CredentialKey, Key: p.keys.first(s.Keys, func(n int) string { return fmt.Sprintf("%07d", n) })}, true
+	case len(s.Passwords) > 0:
+		uuid := p.passwords.first(s.Passwords, func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) })
+		return caller.Credential{Kind: caller.CredentialPassword, Login: p.users.unnamed(anybody), UUID: strings.ToLower(uuid)}, true
+	default:
+		return caller.Credential{Kind: caller.CredentialUser, Login: p.users.first(s.Users, anybody)}, true
+	}
+}
+
+func anybody(n int) string { return fmt.Sprintf("somebody%d", n) }
+
+// first returns the first of names, or for "*" one that no scope names.
+func (m *members) first(names []string, nth func(int) string) string {
+	if i := slices.IndexFunc(names, func(name string) bool { return name != every }); i >= 0 {
+		return names[i]
+	}
+	return m.unnamed(nth)
+}
+
+// unnamed returns a name that no scope has.
+func (m *members) unnamed(nth func(int) string) string {
+	n := 0
+	for ; m.named[nth(n)] != nil; n++ {
+	}
+	return nth(n)
+}
+
+// held returns the scopes that bind a credential of which everything is known. One without a name is none that a scope
+// names.
+func (p *Scopes) held(c caller.Credential) []*Scope {
+	switch c.Kind {
+	case caller.CredentialKey:
+		return p.keys.of(c.Key)
+	case caller.CredentialPassword:
+		return slices.Concat(p.users.of(strings.ToLower(c.Login)), p.passwords.of(c.UUID))
+	case caller.CredentialUser:
+		return p.users.of(strings.ToLower(c.Login))
+	}
+	return nil
+}
