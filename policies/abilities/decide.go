@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/mcp/message"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
 )
@@ -24,7 +25,7 @@ const (
 	runsAbility = iota
 	describesAbility
 	entersDoor
-	entersInner // the first of innerREST
+	entersInner // the first of message.InnerREST
 )
 
 // Decider implements [review.Decider].
@@ -56,7 +57,7 @@ func (a *runnable) divide(g *review.Patterns, claimed []routes.Pattern) {
 	for _, door := range a.doors {
 		g.Add(door, entersDoor)
 	}
-	for i, root := range innerREST {
+	for i, root := range message.InnerREST {
 		g.Add(routes.MustPattern(root), entersInner+i)
 		g.Add(routes.MustPattern(root+"/**"), entersInner+i)
 	}

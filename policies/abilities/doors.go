@@ -14,11 +14,6 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// innerREST are the roots of servers whose tools run REST calls inside the platform, where no
-// rule sees the inner route (docs/platform IV.5). They are closed unless the configuration
-// names them.
-var innerREST = []string{"/wp/v2/wpmcp", "/mcp/v1", "/royal-mcp/v1", "/royal-mcp-server/v1"}
-
 // What the log names where no line of the configuration decides.
 const (
 	ruleNone  = "abilities: not allowed by any rule"
@@ -137,7 +132,7 @@ func checkPart(c *call.Call, door bool) error {
 // innerRoot returns the root of the server whose tools run REST calls inside and to which a
 // route belongs, or "".
 func innerRoot(key string) string {
-	for _, root := range innerREST {
+	for _, root := range message.InnerREST {
 		if key == root || strings.HasPrefix(key, root+"/") {
 			return root
 		}

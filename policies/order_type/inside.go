@@ -19,15 +19,11 @@ import (
 // and some servers take messages that others do not (docs/platform IV.2). So only a message
 // that may update an order needs a certain reading.
 func (p *OrderType) checkDoor(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	body, err := message.ToolBody(r)
-	if err != nil || !mcp.Mentions(body, mayUpdate) {
-		return policy.Verdict{}, err
+	m, body, err := message.Mentioning(r, mayUpdate)
+	if m == nil && err != nil && body != nil && !mcp.Mentions(body, func(text string) bool { return namesUpdate(text) || namesOrder(text) }) {
+		err = nil
 	}
-	m, err := message.Call(r)
-	if err != nil {
-		if !mcp.Mentions(body, func(text string) bool { return namesUpdate(text) || namesOrder(text) }) {
-			return policy.Verdict{}, nil
-		}
+	if m == nil || err != nil {
 		return policy.Verdict{}, err
 	}
 	ids, err := p.updatedBy(m)
@@ -39,12 +35,11 @@ func (p *OrderType) checkDoor(ctx context.Context, r *policy.Request) (policy.Ve
 
 // mayUpdate tells whether a text has the name of a tool that may update orders.
 func mayUpdate(text string) bool {
-	text = dashed(text)
-	return strings.Contains(text, updateTool) || strings.Contains(text, restTool)
+	return namesUpdate(text) || message.NamesRESTTool(text)
 }
 
 // namesUpdate tells whether a text has the name of a tool that updates orders.
-func namesUpdate(text string) bool { return strings.Contains(dashed(text), updateTool) }
+func namesUpdate(text string) bool { return strings.Contains(message.Dashed(text), updateTool) }
 
 // namesOrder tells whether a text has a part of a route that updates orders. The platform
 // matches the route of an inner call as it is, without regard to case: without this text
@@ -54,11 +49,6 @@ func namesOrder(text string) bool {
 	return strings.Contains(text, "/orders/") || strings.Contains(text, "batch/v1")
 }
 
-// restTool runs any REST call inside the platform (docs/platform IV.5).
-const restTool = "run-api-function"
-
-func runsREST(name string) bool { return strings.HasSuffix(dashed(name), restTool) }
-
 // updatedInside returns the ids of the records that an inner call updates. The tool takes
 // route, method and data as they are (docs/platform IV.5), so each form that passes is exact:
 //   - a method that changes nothing, since inner calls have no method override,
@@ -66,33 +56,17 @@ func runsREST(name string) bool { return strings.HasSuffix(dashed(name), restToo
 //     it without decoding or cleaning it,
 //   - a guarded route whose ids, in the route and in data, are plain digits. The platform takes
 //     that in data (docs/platform I.3); that in the route is held against the rules as well.
-func (p *OrderType) updatedInside(m *mcp.Message) ([]uint64, error) {
-	var saidRoute, saidMethod any
-	err := eachArgument(m, func(name []byte, value jsontext.Value) {
-		switch string(name) {
-		case "route":
-			saidRoute = jsonscan.Plain(value)
-		case "method":
-			saidMethod = jsonscan.Plain(value)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	route, isRoute := saidRoute.(string)
-	method, isMethod := saidMethod.(string)
-	method = strings.ToUpper(method)
-	switch {
-	case !isRoute || !isMethod:
-		return nil, call.Ambiguous("inner_route")
-	case !p.changes(method):
+func (p *OrderType) updatedInside(m *mcp.Message, in message.Inside) ([]uint64, error) {
+	if !p.changes(in.Method) {
 		return nil, nil
 	}
-	key := "/" + strings.ToLower(strings.Trim(route, "/"))
-	if !plainRoute(key) || leadsOn(key) {
+	if err := in.Certain(); err != nil {
+		return nil, err
+	}
+	if namesUpdate(in.Key) { // the ability that updates orders
 		return nil, call.Ambiguous("inner_route")
 	}
-	param, inPath, guarded := p.guards(method, key)
+	param, inPath, guarded := p.guards(in.Method, in.Key)
 	if !guarded {
 		return nil, nil
 	}
@@ -113,7 +87,7 @@ func innerIDs(m *mcp.Message, param, inPath string) ([]uint64, error) {
 		ids, plainIDs = append(ids, id), plainIDs && ok
 	}
 	add(inPath)
-	err := eachArgument(m, func(name []byte, data jsontext.Value) {
+	err := message.EachArgument(m, func(name []byte, data jsontext.Value) {
 		if string(name) == "route" || string(name) == "method" || data.Kind() == 'n' || jsonscan.EmptyList(data) {
 			return
 		}
@@ -132,17 +106,6 @@ func innerIDs(m *mcp.Message, param, inPath string) ([]uint64, error) {
 		return nil, call.Ambiguous("id")
 	}
 	return ids, nil
-}
-
-// plainRoute tells whether a key has nothing that any reader would decode, cut off or clean.
-func plainRoute(key string) bool {
-	return !strings.Contains(key, "//") && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789/_-") == ""
-}
-
-// leadsOn tells whether a route runs further calls: batches, servers of tools, and the ability
-// that updates orders.
-func leadsOn(key string) bool {
-	return key == "/batch/v1" || strings.HasSuffix(key, "/orders/batch") || message.NamesTools(key) || namesUpdate(key)
 }
 
 // checkIDsAtDoor proves that ids are orders. Servers of tools know callers in ways of their

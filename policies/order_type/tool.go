@@ -38,20 +38,16 @@ func (p *OrderType) checkTool(ctx context.Context, r *policy.Request) (policy.Ve
 // updatedBy returns the ids of the records that a message updates as orders. The default
 // server's tool runs the ability that it names (docs/platform IV.3).
 func (p *OrderType) updatedBy(m *mcp.Message) ([]uint64, error) {
-	name := m.Name
-	if m.Runs() {
-		name = m.Ability
+	in, inside, err := message.InsideOf(m)
+	if inside && err == nil {
+		return p.updatedInside(m, in)
 	}
-	switch {
-	case !m.Executes():
-		return nil, nil
-	case runsREST(name):
-		return p.updatedInside(m)
-	case !updatesOrders(name) && !mcp.IsCut(name):
-		return nil, nil
+	name := message.Runs(m)
+	if err != nil || !m.Executes() || !updatesOrders(name) && !mcp.IsCut(name) {
+		return nil, err
 	}
 	var said any
-	err := eachArgument(m, func(name []byte, value jsontext.Value) {
+	err = message.EachArgument(m, func(name []byte, value jsontext.Value) {
 		if string(name) == "id" {
 			said = jsonscan.Plain(value)
 		}
@@ -66,25 +62,11 @@ func (p *OrderType) updatedBy(m *mcp.Message) ([]uint64, error) {
 	return []uint64{id}, nil
 }
 
-// eachArgument goes through what a message hands to its tool. It decodes nothing: arguments may
-// be large.
-func eachArgument(m *mcp.Message, f func(name []byte, value jsontext.Value)) error {
-	if m.Input != nil && !jsonscan.Each(m.Input, f) {
-		return call.Ambiguous("message_arguments")
-	}
-	return nil
-}
-
 // updatesOrders recognizes the tool in the spellings of different servers:
 // woocommerce-orders-update, woocommerce/orders-update.
-func updatesOrders(name string) bool { return strings.HasSuffix(dashed(name), updateTool) }
+func updatesOrders(name string) bool { return strings.HasSuffix(message.Dashed(name), updateTool) }
 
 const updateTool = "orders-update"
-
-// dashed returns a name as servers would offer it as a tool.
-func dashed(name string) string { return dashes.Replace(strings.ToLower(name)) }
-
-var dashes = strings.NewReplacer("/", "-", "_", "-")
 
 // proveTool asks with the caller's key. If that key may write but not read, it asks with
 // the credential of order_type.

@@ -57,7 +57,11 @@ func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (poli
 	if early || enforces(first) {
 		return first, nil
 	}
-	v, err := p.count(ctx, r, b.scopes)
+	v, err := p.checkInside(r, b.scopes)
+	if first = worse(first, v); err != nil || enforces(first) {
+		return first, err
+	}
+	v, err = p.count(ctx, r, b.scopes)
 	return worse(first, v), err
 }
 

@@ -2,9 +2,11 @@ package scope
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/mcp/message"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
 )
@@ -45,6 +47,10 @@ func (p *Scopes) fate(s *Scope, c *call.Call) review.Fate {
 		return review.Refuses(s.name)
 	}
 	f := review.Passes(nil)
+	if c.Method == http.MethodPost && message.NamesTools(c.Key) {
+		f.Refused, f.RefusedBy = true, s.name
+		f.Why = fmt.Sprintf("A message to %s, a server of tools, may run a REST call inside, which %s judges.", c.Key, s)
+	}
 	if match.Rule.Conditions != nil || s.From != nil || s.Between != "" || s.Until != "" {
 		f.Refused, f.RefusedBy, f.SurePasses = true, s.name, false
 		f.Why = fmt.Sprintf("%s%s has conditions or a last day: a call passes where they hold, and is refused where they do not.", s, policy.Prefixed(" at ", s.At))

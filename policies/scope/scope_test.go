@@ -337,7 +337,7 @@ func TestScope_Prove(t *testing.T) {
 	t.Parallel()
 	c := policytest.Guarded(t, policytest.NewSite(t), []policy.Entry{scope.Entry},
 		line("scope erp", "key a1b2c3d", "allow GET /wc/v3/orders"),
-		line("scope others", "key *", "allow GET /wc/v3/orders/*", "allow PUT /wc/v3/orders/*", "\tonly status"),
+		line("scope others", "key *", "allow GET /wc/v3/orders/*", "allow POST /wc/mcp", "allow PUT /wc/v3/orders/*", "\tonly status"),
 		line("scope staff", "user *", "allow GET /wp/v2/**", "until 2030-01-01"))
 	for _, tt := range []struct {
 		never   bool
@@ -356,6 +356,8 @@ func TestScope_Prove(t *testing.T) {
 		{true, caller.User, "POST", "/wp/v2/posts", true, false},
 		{true, caller.User, "GET", "/wp/v2/posts", false, true},
 		{false, caller.Anonymous, "POST", "/wp/v2/posts", true, false},
+		{true, caller.KeyHolder, "POST", "/wc/mcp", false, false},
+		{false, caller.KeyHolder, "POST", "/wc/mcp", false, true}, // by its message
 		{true, caller.KeyHolder, "GET", "/wp/v2/posts", true, false}, // where the platform takes no key it binds as well
 	} {
 		p, err := review.Prove(c, review.Claim{Never: tt.never, Methods: []string{tt.method}, Routes: []string{tt.route}, Caller: caller.Caller{Kind: tt.kind}})

@@ -6,6 +6,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/mcp/message"
 )
 
 // widenersOf returns the routes of a platform by which a credential that may write makes another one, gives its user more
@@ -22,6 +23,9 @@ func widenersOf(p platforms.Platform) (patterns []routes.Pattern) {
 	add(shop+"/*", "/webhooks", "/webhooks/**", "/settings/**", "/payment_gateways/**", "/system_status/tools/**")
 	add(shop+"-admin", "/options", "/plugins/**", "/onboarding/**")
 	add(p.Analytics, "/settings/**")
+	for _, root := range message.InnerREST { // whose other tools run what they like (docs/platform IV.5)
+		patterns = append(patterns, routes.MustPattern(root), routes.MustPattern(root+"/**"))
+	}
 	return patterns
 }
 
