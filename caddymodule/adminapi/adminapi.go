@@ -57,6 +57,19 @@ type Site struct {
 	Refusals      int                `json:"refusals" owner:"sees"`         // that are kept
 	Routes        *Routes            `json:"routes,omitempty" owner:"sees"` // nil until a root has listed some
 	Misread       Misread            `json:"misread" owner:"sees"`
+	Scopes        []Scope            `json:"scopes,omitempty" owner:"sees"`
+}
+
+// Scope is a scope of credentials, and how it was used since the site was first configured in this process.
+type Scope struct {
+	Scope string `json:"scope" owner:"sees"`
+	Mode  string `json:"mode" owner:"sees"` // of its own, "enforce" or "observe"
+	// LastUse is the last call that has passed with a credential of the scope which the platform has verified.
+	LastUse     *time.Time `json:"last_use,omitempty" owner:"sees"`
+	Refusals    uint64     `json:"refusals" owner:"sees"`
+	WouldRefuse uint64     `json:"would_refuse" owner:"sees"`
+	Until       string     `json:"until,omitempty" owner:"sees"`     // its last day, "2027-01-31"
+	DaysLeft    *int       `json:"days_left,omitempty" owner:"sees"` // 0 on its last day, and negative after it
 }
 
 // Lockdown is a lockdown in force.

@@ -99,6 +99,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if j := s.journal(x, d, start); j != nil {
 		defer j.log()
 	}
+	if u := s.usesScopes(x, d); u != nil {
+		defer u.end()
+	}
 	switch {
 	case d.Outcome == policy.Refuse:
 		s.answered(x, nil, true)

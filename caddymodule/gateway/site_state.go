@@ -25,6 +25,7 @@ type siteState struct {
 	last     refusals.Last
 	roots    rootMemory
 	misreads misreads
+	scopes   scopeUses
 
 	mu        sync.Mutex
 	questions map[ask.Kind]*adminapi.Asked

@@ -45,6 +45,7 @@ func (s *site) status(now time.Time) adminapi.Site {
 		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: adminapi.Spool{Bytes: bytes, Limit: limit},
 		Problems: s.problems(), Refusals: len(s.state.last.All()),
 		Routes: s.state.roots.status(), Misread: s.misreadStatus(),
+		Scopes: s.state.scopes.status(s.Scopes, now),
 	}
 	st.Release, st.ReleaseSource = s.Release.Known()
 	if on, ok := s.state.switches.Mode.At(now); ok {

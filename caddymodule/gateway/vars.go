@@ -78,6 +78,7 @@ func (s *site) report(r *policy.Request, d policy.Decision) {
 	}
 	for i := range records {
 		s.state.add(records[i])
+		s.state.scopes.refusal(&records[i])
 		if entry := s.logger.Check(level, message); entry != nil {
 			entry.Write(zap.Inline(&records[i]))
 		}

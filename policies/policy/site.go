@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -60,6 +61,8 @@ type Scopes interface {
 	// Granted returns the names of the scopes that rules take the holder of a verified credential for, as Verified does. A
 	// credential without a name is one that no scope names.
 	Granted(c caller.Credential) []string
+	// Terms returns the first moment after the last day of a scope, zero where it has none, and whether it only observes.
+	Terms(name string) (end time.Time, observes bool)
 }
 
 // Shop identifies in a Store's key the shop that answers r: site and server, since a

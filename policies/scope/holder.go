@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // Holder implements [policy.Scopes].
 func (p *Scopes) Holder(name string) (c caller.Credential, ok bool) {
-	i := slices.IndexFunc(p.Scopes, func(s *Scope) bool { return s.Name == name })
-	if i < 0 {
+	s := p.named(name)
+	if s == nil {
 		return c, false
 	}
-	switch s := p.Scopes[i]; {
+	switch {
 	case len(s.Keys) > 0:
 		return caller.Credential{Kind: caller.CredentialKey, Key: p.keys.first(s.Keys, func(n int) string { return fmt.Sprintf("%07d", n) })}, true
 	case len(s.Passwords) > 0:
@@ -23,6 +24,23 @@ func (p *Scopes) Holder(name string) (c caller.Credential, ok bool) {
 	default:
 		return caller.Credential{Kind: caller.CredentialUser, Login: p.users.first(s.Users, anybody)}, true
 	}
+}
+
+// Terms implements [policy.Scopes].
+func (p *Scopes) Terms(name string) (end time.Time, observes bool) {
+	s := p.named(name)
+	if s == nil {
+		return end, false
+	}
+	return s.end, s.observes()
+}
+
+// named returns the scope of a name, or nil.
+func (p *Scopes) named(name string) *Scope {
+	if i := slices.IndexFunc(p.Scopes, func(s *Scope) bool { return s.Name == name }); i >= 0 {
+		return p.Scopes[i]
+	}
+	return nil
 }
 
 func anybody(n int) string { return fmt.Sprintf("somebody%d", n) }

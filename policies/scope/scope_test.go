@@ -357,7 +357,7 @@ func TestScope_Prove(t *testing.T) {
 		{true, caller.User, "GET", "/wp/v2/posts", false, true},
 		{false, caller.Anonymous, "POST", "/wp/v2/posts", true, false},
 		{true, caller.KeyHolder, "POST", "/wc/mcp", false, false},
-		{false, caller.KeyHolder, "POST", "/wc/mcp", false, true}, // by its message
+		{false, caller.KeyHolder, "POST", "/wc/mcp", false, true},    // by its message
 		{true, caller.KeyHolder, "GET", "/wp/v2/posts", true, false}, // where the platform takes no key it binds as well
 	} {
 		p, err := review.Prove(c, review.Claim{Never: tt.never, Methods: []string{tt.method}, Routes: []string{tt.route}, Caller: caller.Caller{Kind: tt.kind}})

@@ -155,6 +155,10 @@ function drawDetail() {
 	if (status.routes) facts.push(["REST routes", `${status.routes.count}` + (status.routes.changed_at ? `; ${status.routes.added} came and ${status.routes.removed} went ${new Date(status.routes.changed_at).toLocaleString()}` : "")]);
 	if (status.misread?.count) facts.push(["misread pages", make("span", "bad", `${status.misread.count}, the last ${new Date(status.misread.last).toLocaleString()}: the REST interface answered, and no rule had judged the call`)]);
 	if (status.misread?.unguarded) facts.push(["misread pages", `not told by ${status.misread.unguarded.join(", ")}: the site's own pages have it`]);
+	for (const scope of status.scopes ?? []) {
+		const days = scope.days_left === undefined ? "" : scope.days_left < 0 ? ", ended" : `, ${scope.days_left} days left`;
+		facts.push([`scope ${scope.scope}`, `${scope.mode}, ${scope.last_use ? `last use ${new Date(scope.last_use).toLocaleString()}` : "no use yet"}, refusals: ${scope.refusals}, would refuse: ${scope.would_refuse}${days}`]);
+	}
 	if (status.spool) facts.push(["bodies on disk", `${(status.spool.bytes / 2 ** 20).toFixed(1)} of ${Math.round(status.spool.limit / 2 ** 20)} MiB`]);
 	$("name").textContent = only ? "State" : picked;
 	const text = JSON.stringify([status, site.all]);
