@@ -1,0 +1,325 @@
+package scopes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/restwarden/restwarden/cmd/check/grammar"
+)
+
+// Generator makes requests of one site.
+type Generator struct {
+	Base        string // home path, as clients write it
+	Credentials []*Credential
+	Clients     []string // addresses
+
+	speller speller
+}
+
+// Request is a request, and what it means.
+type Request struct {
+	Meaning
+	Wire
+	Note string // how it is written, for messages
+}
+
+// draw makes one request.
+type draw struct {
+	*Generator
+	grammar.Choices
+	r    *Request
+	load load
+}
+
+// Next makes a request out of choices.
+func (g *Generator) Next(c grammar.Choices) *Request {
+	if g.speller.kept == nil {
+		g.speller = speller{base: g.Base, kept: map[string][]Wire{}}
+	}
+	d := &draw{Generator: g, Choices: c, r: &Request{}}
+	switch n := d.IntN(20); {
+	case n < 13:
+		d.call()
+	case n < 16:
+		d.batch()
+	case n < 17:
+		d.odd()
+	case n < 19:
+		d.page()
+	default:
+		d.message()
+	}
+	return d.r
+}
+
+func (d *draw) oneIn(n int) bool { return d.IntN(n) == n-1 }
+
+func pick[T any](d *draw, of []T) T { return of[d.IntN(len(of))] }
+
+// carry draws credentials; forms tells whether they may stand in a form.
+func (d *draw) carry(forms bool) {
+	n := 1
+	if d.oneIn(6) {
+		n = 2
+	}
+	taken := map[string]bool{}
+	for range n {
+		c := Carried{Credential: pick(d, d.Credentials)}
+		c.Way = pick(d, ways[c.Kind])
+		if c.Way.form() && !forms {
+			c.Way = InQuery
+		}
+		if c.Kind == Key {
+			c.Spelling = d.spelling(c.Way)
+		}
+		place := c.place()
+		if taken[place] || !c.writable() {
+			continue
+		}
+		taken[place] = true
+		before := len(d.load.header)
+		d.load.add(c)
+		for _, line := range d.load.header[before:] {
+			if strings.HasPrefix(line, "Authorization: ") {
+				d.r.Lines++
+			}
+		}
+		d.r.Carried = append(d.r.Carried, c)
+		d.r.Note += fmt.Sprintf(" %s (%d) %s;", c.Label, c.Way, c.Spelling.Name)
+	}
+	client := pick(d, d.Clients)
+	for _, call := range d.r.Calls {
+		call.Client = client
+	}
+	d.load.header = append(d.load.header, "X-Forwarded-For: "+client)
+}
+
+// place is what two credentials cannot both have.
+func (c *Carried) place() string {
+	switch {
+	case c.Way.authorization():
+		return "Authorization"
+	case c.Way == InQueryAlone:
+		return fmt.Sprint(InQuery)
+	case c.Kind == Cookie:
+		return "Cookie"
+	}
+	return fmt.Sprint(c.Kind, c.Way)
+}
+
+func (d *draw) spelling(w Way) Spelling {
+	switch n := d.IntN(16); {
+	case n < 12:
+		return Spelling{}
+	case n < 14:
+		return pick(d, misspelled)
+	case w.authorization() || w == InMCP:
+		return Spelling{}
+	case n == 14:
+		return pick(d, otherwise)
+	}
+	return listed
+}
+
+// call makes one call in one of its spellings.
+func (d *draw) call() {
+	of := pick(d, routes)
+	c := &Call{Route: of.route, Method: pick(d, strings.Fields(of.methods))}
+	d.r.Calls = []*Call{c}
+	body, content := "", ""
+	switch {
+	case of.rpc:
+		body, content = jsonMark, message
+		c.Members = []Member{{Path: "id"}, {Path: "jsonrpc"}, {Path: "method"}}
+	case c.Method == "OPTIONS":
+	case !writes(c.Method):
+		if d.oneIn(8) {
+			c.Members = d.placed(Query)
+		}
+	case d.oneIn(2):
+		body = jsonMark
+		c.Members = d.placed(JSON)
+		content = object(c.Members)
+	default:
+		body = formMark
+		c.Members = d.placed(Form)
+	}
+	d.carry(body == formMark)
+	for _, m := range c.Members {
+		pair := pairName(m.Path) + "=" + strings.NewReplacer(" ", "+", "@", "%40").Replace(m.Value.Text)
+		switch m.Place {
+		case Form:
+			d.load.form = append(d.load.form, pair)
+		case Query:
+			d.load.query = append(d.load.query, pair)
+		default: // it is in the object
+		}
+	}
+	if c.Method == "GET" && strings.HasPrefix(c.Route, "/wp/v2/posts") && d.oneIn(3) {
+		d.load.query = append(d.load.query, pick(d, []string{"_embed", "_embed=author", "_envelope=1", "_fields=id"}))
+	}
+	d.spell(c, body, content)
+}
+
+// placed draws parameters.
+func (d *draw) placed(at Place) (members []Member) {
+	list := loads
+	if at == JSON && d.oneIn(3) {
+		list = literals
+	}
+	for _, m := range pick(d, list) {
+		m.Place = at
+		members = append(members, m)
+	}
+	if at != Query && len(members) > 0 && d.oneIn(10) { // once more in the query
+		m := members[0]
+		if m.Place = Query; !m.Value.Literal {
+			m.Value.Text = pick(d, []string{m.Value.Text, "cancelled", "500"})
+			members = append(members, m)
+		}
+	}
+	return members
+}
+
+// spell writes a call.
+func (d *draw) spell(c *Call, body, content string) {
+	if body == formMark && d.load.form == nil {
+		body = ""
+	}
+	list := d.speller.spellings(c, body, d.load.query != nil)
+	d.r.Wire = pick(d, list)
+	d.r.Wire.load(&d.load, content)
+	if d.r.Method != c.Method && !(c.Method == "GET" && d.r.Method == "HEAD") {
+		d.r.Meaning.Wire = d.r.Method
+	}
+}
+
+// batch makes a batch of the core, of the checkout or of the shop.
+func (d *draw) batch() {
+	switch d.IntN(3) {
+	case 0:
+		d.parts("/batch/v1", func() *Call {
+			of := pick(d, routes)
+			for of.rpc || !strings.Contains(of.methods, "POST") {
+				of = pick(d, routes)
+			}
+			return &Call{Route: of.route, Method: pick(d, strings.Fields("POST PUT PATCH DELETE")), Members: d.placed(JSON)}
+		})
+	case 1:
+		d.parts("/wc/store/v1/batch", func() *Call {
+			return &Call{Route: pick(d, []string{"/wc/store/v1/cart/add-item", "/wc/store/v1/cart/remove-item"}), Method: "POST", Members: d.placed(JSON)}
+		})
+	default:
+		d.collection()
+	}
+}
+
+func (d *draw) parts(route string, next func() *Call) {
+	own := &Call{Route: route, Method: "POST"}
+	d.r.Calls = []*Call{own}
+	var items []string
+	for range 1 + d.IntN(3) {
+		part := next()
+		for i, m := range part.Members {
+			part.Members[i].Place = JSON
+			if m.Place == Query {
+				part.Members = part.Members[:i]
+				break
+			}
+		}
+		d.r.Calls = append(d.r.Calls, part)
+		items = append(items, fmt.Sprintf(`{"method":%q,"path":%q,"body":%s}`, part.Method, part.Route, object(part.Members)))
+	}
+	own.Members = []Member{{Path: "requests", Value: Value{Text: "[]", Literal: true}}}
+	d.carry(false)
+	d.spell(own, `{"requests":[`+strings.Join(items, ",")+`]}`, "")
+}
+
+// collection makes a batch of the shop's orders.
+func (d *draw) collection() {
+	own := &Call{Route: "/wc/v3/orders/batch", Method: "POST"}
+	d.r.Calls = []*Call{own}
+	var lists []string
+	list := func(name, items string) {
+		lists = append(lists, fmt.Sprintf("%q:[%s]", name, items))
+		own.Members = append(own.Members, Member{Path: name, Value: Value{Text: "[]", Literal: true}})
+	}
+	item := func() (members []Member) {
+		for _, m := range d.placed(JSON) {
+			if m.Place == JSON {
+				members = append(members, m)
+			}
+		}
+		return members
+	}
+	kinds := 1 + d.IntN(7)
+	if kinds&1 != 0 {
+		part := &Call{Route: "/wc/v3/orders", Method: "POST", Members: item()}
+		d.r.Calls = append(d.r.Calls, part)
+		list("create", object(part.Members))
+	}
+	if kinds&2 != 0 {
+		part := &Call{Route: "/wc/v3/orders/5", Method: "PUT", Members: item()}
+		d.r.Calls = append(d.r.Calls, part)
+		list("update", object(append([]Member{{Path: "id", Value: Value{Text: "5", Literal: true}}}, part.Members...)))
+	}
+	if kinds&4 != 0 {
+		d.r.Calls = append(d.r.Calls, &Call{Route: "/wc/v3/orders/7", Method: "DELETE"})
+		list("delete", "7")
+	}
+	d.carry(false)
+	d.spell(own, "{"+strings.Join(lists, ",")+"}", "")
+}
+
+// odd makes a call that has no certain reading.
+func (d *draw) odd() {
+	of := pick(d, routes)
+	for of.rpc || of.route == "/" {
+		of = pick(d, routes)
+	}
+	c := &Call{Route: of.route, Method: "GET"}
+	d.r.Calls, d.r.Uncertain = []*Call{c}, true
+	d.carry(false)
+	d.plain("GET", fmt.Sprintf(pick(d, uncertain), of.route[1:]))
+}
+
+// page makes a request that is no call.
+func (d *draw) page() {
+	d.r.Door = Page
+	method := pick(d, []string{"GET", "GET", "POST", "PUT", "HEAD"})
+	d.carry(method == "POST")
+	d.plain(method, pick(d, pages))
+}
+
+// message makes a message to xmlrpc.php, or what is none.
+func (d *draw) message() {
+	target := pick(d, xmlrpc)
+	method := pick(d, []string{"POST", "POST", "POST", "GET"})
+	d.r.Door, d.r.Uncertain = XMLRPC, strings.Contains(target, "./")
+	if method == "GET" {
+		d.r.Door = Page
+	}
+	d.carry(false)
+	d.plain(method, target)
+	if method == "POST" {
+		d.r.Header = append(d.r.Header, "Content-Type: text/xml")
+		d.r.Body = "<methodCall><methodName>wp.getPosts</methodName></methodCall>"
+	}
+}
+
+// plain writes a request to a target as it is.
+func (d *draw) plain(method, target string) {
+	d.r.Method, d.r.Target = method, d.Base+target
+	if d.load.query != nil {
+		sign := "?"
+		if strings.Contains(target, "?") {
+			sign = "&"
+		}
+		d.r.Target += sign + strings.Join(d.load.query, "&")
+	}
+	d.r.Header = append(d.r.Header, d.load.header...)
+	if d.load.form != nil {
+		d.r.Header = append(d.r.Header, "Content-Type: application/x-www-form-urlencoded")
+		d.r.Body = strings.Join(d.load.form, "&")
+	}
+}

@@ -1,0 +1,191 @@
+package scopes
+
+import (
+	"slices"
+	"strings"
+)
+
+// Call is a call, or a part of a batch, as the platform would run it.
+type Call struct {
+	Method  string
+	Route   string
+	Members []Member
+	Client  string // address
+}
+
+// Carried is a credential and how it is sent.
+type Carried struct {
+	*Credential
+	Way      Way
+	Spelling Spelling
+}
+
+// Door is what a request is for.
+type Door int
+
+// The doors.
+const (
+	REST   Door = iota
+	Page        // the shop's older interface among them
+	XMLRPC      // a message to xmlrpc.php
+)
+
+// Meaning is what a request means.
+type Meaning struct {
+	Door    Door
+	Carried []Carried
+	Calls   []*Call // a call; of a batch first its own, then its parts
+	Wire    string  // the method of the request line, where that is another one than of Calls[0]
+	// Uncertain tells that the request has no certain reading, whatever it carries.
+	Uncertain bool
+	// Lines of Authorization: two are refused where keys have a scope.
+	Lines int
+}
+
+// Verdict is what has to become of a request.
+type Verdict struct {
+	Passes bool     // it may pass
+	Codes  []string // it may be refused with one of these
+	Why    string
+	// Bound are the scopes that bind it, for what they hide.
+	Bound []*Scope
+}
+
+// Either tells whether the documentation leaves two outcomes.
+func (v *Verdict) Either() bool { return v.Passes && len(v.Codes) > 0 }
+
+// The codes of refusals.
+const (
+	outside     = "rest_credential_scope"
+	ambiguous   = "rest_ambiguous_request"
+	unavailable = "rest_policy_unavailable"
+)
+
+// Judge is the model: what has to become of a request at a directive with some scopes.
+func Judge(scopes []*Scope, m *Meaning) Verdict {
+	bound, asked, forged := m.bound(scopes)
+	enforced := slices.DeleteFunc(slices.Clone(bound), func(s *Scope) bool { return s.Observe })
+	refused := func(why string, codes ...string) Verdict { return Verdict{Codes: codes, Why: why, Bound: enforced} }
+	switch {
+	case m.Door == XMLRPC && closed(scopes):
+		return refused("xmlrpc.php", outside, ambiguous)
+	case m.Door != REST && enforcing(scopes) && m.Lines > 1:
+		return refused("two lines of Authorization", outside, ambiguous)
+	case m.Door != REST && m.Uncertain:
+		return refused("dot segments", ambiguous, outside)
+	case m.Door != REST:
+		return m.page(scopes)
+	}
+	allowed := !slices.ContainsFunc(enforced, func(s *Scope) bool { return !s.allows(m) })
+	switch {
+	case m.Uncertain || m.Lines > 1:
+		return refused("no certain reading", ambiguous, outside)
+	case enforcing(scopes) && m.misspelled() && allowed:
+		return refused("a key that is misspelled", ambiguous)
+	case enforcing(scopes) && m.misspelled():
+		return refused("a key that is misspelled", ambiguous, outside)
+	case !allowed && asked && len(m.Carried) > 1:
+		return refused("outside, of two", outside, unavailable)
+	case !allowed:
+		return refused("outside", outside)
+	case asked && (forged || len(m.Carried) > 1): // docs/policies/scope, "When it cannot decide"
+		return Verdict{Passes: true, Codes: []string{unavailable, "platform"}, Why: "asked in vain", Bound: enforced}
+	case len(bound) == 0:
+		return Verdict{Passes: true, Why: "no scope"}
+	}
+	return Verdict{Passes: true, Why: "inside", Bound: enforced}
+}
+
+// bound returns the scopes that bind m, each once, whether only the platform can say so, and
+// whether it says of one of the credentials that it is nobody's.
+func (m *Meaning) bound(scopes []*Scope) (list []*Scope, asked, forged bool) {
+	for _, c := range m.Carried {
+		for _, s := range c.bound(scopes) {
+			if !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+		asked = asked || c.asked(scopes)
+		forged = forged || c.Forged
+	}
+	return list, asked, forged
+}
+
+// page judges a request that is no call. It is closed to a key of a scope that stands in
+// Authorization, in the query or in a signature.
+func (m *Meaning) page(scopes []*Scope) Verdict {
+	for _, c := range m.Carried {
+		if !c.isKey() || c.Way == InForm || c.Way == InMCP {
+			continue
+		}
+		if enforcing(scopes) && c.Spelling.misspells() {
+			return Verdict{Codes: []string{outside, ambiguous}, Why: "a page with a key that is misspelled"}
+		}
+		if slices.ContainsFunc(c.bound(scopes), func(s *Scope) bool { return !s.Observe }) {
+			return Verdict{Codes: []string{outside}, Why: "a page with a key"}
+		}
+	}
+	return Verdict{Passes: true, Why: "a page"}
+}
+
+// closed tells whether xmlrpc.php is closed.
+func closed(scopes []*Scope) bool {
+	return slices.ContainsFunc(scopes, func(s *Scope) bool {
+		return len(s.Passwords)+len(s.Users) > 0 && !s.Observe && !s.Open
+	})
+}
+
+// enforcing tells whether keys have a scope that does more than observe.
+func enforcing(scopes []*Scope) bool {
+	return slices.ContainsFunc(scopes, func(s *Scope) bool { return len(s.Keys) > 0 && !s.Observe })
+}
+
+func (m *Meaning) misspelled() bool {
+	return slices.ContainsFunc(m.Carried, func(c Carried) bool { return c.isKey() && c.Spelling.misspells() })
+}
+
+// allows tells whether a scope is for all calls of a request, also for the one that a server
+// runs which drops what overrides the method.
+func (s *Scope) allows(m *Meaning) bool {
+	calls := m.Calls
+	if m.Wire != "" {
+		sent := *m.Calls[0]
+		sent.Method = m.Wire
+		calls = append(slices.Clone(calls), &sent)
+	}
+	return !slices.ContainsFunc(calls, func(c *Call) bool { return !s.Allows(c) })
+}
+
+// Allows tells whether a scope is for a call. The first line of its route and method decides.
+func (s *Scope) Allows(c *Call) bool {
+	if s.Ended || !within(s.From, c.Client) || s.Between.Shut {
+		return false
+	}
+	for _, l := range s.Allow {
+		if l.matches(c) {
+			return l.holds(c)
+		}
+	}
+	return false
+}
+
+func (l *Line) matches(c *Call) bool {
+	method := c.Method
+	if method == "HEAD" && !slices.Contains(l.Methods, "HEAD") {
+		method = "GET"
+	}
+	return (l.Methods == nil || slices.Contains(l.Methods, method)) &&
+		slices.ContainsFunc(l.Routes, func(route string) bool { return covers(route, c) })
+}
+
+// Hidden returns the fields that the answer to a call has redacted.
+func (v *Verdict) Hidden(c *Call) (fields []string) {
+	for _, s := range v.Bound {
+		for _, h := range s.Hide {
+			if fits(h.Route, strings.ToLower(c.Route)) {
+				fields = append(fields, h.Fields...)
+			}
+		}
+	}
+	return fields
+}
