@@ -99,7 +99,7 @@ func (c *Carried) place() string {
 	switch {
 	case c.Way.authorization():
 		return "Authorization"
-	case c.Way == InQueryAlone:
+	case c.Way == InQuery || c.Way == InQueryAlone:
 		return fmt.Sprint(InQuery)
 	case c.Kind == Cookie:
 		return "Cookie"
