@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -83,10 +84,47 @@ func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
 		return Verdict{}, nil
 	}
 	verdict, err := l.checker.Check(ctx, r)
-	if err != nil || verdict.Refused() || r.Call.Kind != call.Batch {
+	if err != nil || enforces(verdict) || r.Call.Kind != call.Batch {
 		return verdict, err
 	}
-	return CheckParts(ctx, l.checker, r)
+	parts, err := l.checkParts(ctx, r)
+	if err != nil || enforces(parts) || !verdict.Refused() {
+		return parts, err
+	}
+	return verdict, nil
+}
+
+// enforces tells whether a verdict is a refusal that counts, and not only observed.
+func enforces(v Verdict) bool { return v.Refused() && !v.Observed }
+
+// checkParts is CheckParts. A part on which the policy could not decide passes where the owner says so, and the others
+// are judged.
+func (l *link) checkParts(ctx context.Context, r *Request) (Verdict, error) {
+	p := passing{link: l}
+	verdict, err := CheckParts(ctx, &p, r)
+	if err != nil || enforces(verdict) {
+		return verdict, err
+	}
+	return verdict, p.err
+}
+
+// passing is the checker of a link, without what the owner lets pass.
+type passing struct {
+	*link
+	err error // the first of them
+}
+
+// Check implements Checker.
+func (p *passing) Check(ctx context.Context, r *Request) (Verdict, error) {
+	verdict, err := p.checker.Check(ctx, r)
+	if err == nil {
+		return verdict, nil
+	}
+	if _, passed := p.undecided(err); !passed {
+		return verdict, err
+	}
+	p.err = cmp.Or(p.err, err)
+	return Verdict{}, nil
 }
 
 // CheckParts judges each part as if it had been sent alone. The first refusal stands for
