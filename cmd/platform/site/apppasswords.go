@@ -71,7 +71,11 @@ func (s *Site) appPasswordRoutes() {
 // that user's application passwords.
 func (q *request) passwordOwner(action string) (*user, error) {
 	u := q.user
-	if id := q.str("user_id"); id != "me" {
+	id := q.str("user_id")
+	if id == "me" && u == nil {
+		return nil, q.site.errNotLoggedIn()
+	}
+	if id != "me" {
 		u = q.site.userByID(q.int("user_id"))
 		if u == nil && q.user != nil {
 			return nil, errUserID
