@@ -15,7 +15,7 @@ const redacted = "[redacted]"
 // expected returns the answer that a client gets where the platform gave answer.
 func expected(r *scopes.Request, v *scopes.Verdict, answer any) any {
 	own := r.Calls[0]
-	if envelope, ok := answer.(map[string]any); ok && strings.Contains(r.Target, "_envelope") {
+	if envelope, _ := answer.(map[string]any); envelope["headers"] != nil && strings.Contains(r.Target, "_envelope") {
 		envelope["body"] = expected1(v, own, envelope["body"])
 		return envelope
 	}

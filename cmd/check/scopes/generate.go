@@ -2,6 +2,7 @@ package scopes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/cmd/check/grammar"
@@ -189,8 +190,12 @@ func (d *draw) spell(c *Call, body, content string) {
 	list := d.speller.spellings(c, body, d.load.query != nil)
 	d.r.Wire = pick(d, list)
 	d.r.Wire.load(&d.load, content)
+	if d.r.Method != "POST" { // PHP has no form of it, so that no credential stands there
+		d.r.Carried = slices.DeleteFunc(d.r.Carried, func(c Carried) bool { return c.Way.form() })
+	}
 	if d.r.Method != c.Method && !(c.Method == "GET" && d.r.Method == "HEAD") {
 		d.r.Meaning.Wire = d.r.Method
+		d.r.HeldBack = d.r.Method == "GET" && d.r.Body != ""
 	}
 }
 

@@ -38,6 +38,8 @@ type Meaning struct {
 	Wire    string  // the method of the request line, where that is another one than of Calls[0]
 	// Uncertain tells that the request has no certain reading, whatever it carries.
 	Uncertain bool
+	// HeldBack tells that the request has a body in JSON and is a GET whose method is overridden.
+	HeldBack bool
 	// Lines of Authorization: two are refused where keys have a scope.
 	Lines int
 }
@@ -84,6 +86,8 @@ func Judge(scopes []*Scope, m *Meaning) Verdict {
 		return refused("a key that is misspelled", ambiguous)
 	case enforcing(scopes) && m.misspelled():
 		return refused("a key that is misspelled", ambiguous, outside)
+	case m.HeldBack && slices.ContainsFunc(enforced, func(s *Scope) bool { return s.looks(m) }):
+		return refused("a body that some servers drop", ambiguous, outside)
 	case !allowed && asked && len(m.Carried) > 1:
 		return refused("outside, of two", outside, unavailable)
 	case !allowed:
@@ -154,6 +158,14 @@ func (s *Scope) allows(m *Meaning) bool {
 		calls = append(slices.Clone(calls), &sent)
 	}
 	return !slices.ContainsFunc(calls, func(c *Call) bool { return !s.Allows(c) })
+}
+
+// looks tells whether a scope decides by the parameters of a request.
+func (s *Scope) looks(m *Meaning) bool {
+	return slices.ContainsFunc(m.Calls, func(c *Call) bool {
+		i := slices.IndexFunc(s.Allow, func(l Line) bool { return l.matches(c) })
+		return i >= 0 && (s.Allow[i].Only != nil || s.Allow[i].Compare != nil)
+	})
 }
 
 // Allows tells whether a scope is for a call. The first line of its route and method decides.
