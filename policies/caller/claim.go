@@ -23,6 +23,7 @@ const (
 	ClaimAdministrator       // made by no request: the user who is calling has no roles, and may be a network's super admin
 	ClaimBasic               // made by no request: whom Authorization names, whatever else says who is calling
 	ClaimPassword            // made by no request: which application password stands in Authorization
+	ClaimToken               // made by no request: whom a token names, whatever login cookie is beside it
 )
 
 // Verifiable tells whether the gateway can ask the platform who makes the claim.

@@ -22,15 +22,16 @@ func (w *Whole) ByPassword(ctx context.Context) (Caller, *ask.Answer, error) {
 	return w.Site.Identities.find(ctx, w, ClaimBasic)
 }
 
-// ByToken returns the user whom the platform names for a log-in that SaysUser tells of.
+// ByToken returns the user whom the platform names for a log-in that SaysUser tells of, whatever login cookie is beside
+// it. It asks nothing more than Who unless there is one.
 func (w *Whole) ByToken(ctx context.Context) (Caller, *ask.Answer, error) {
 	switch claim, err := w.Claim(); {
 	case err != nil:
 		return Caller{}, nil, err
-	case claim == ClaimUser:
+	case claim == ClaimUser && !w.Site.hasLoginCookie(w.HTTP.Header):
 		return w.Who(ctx)
 	}
-	return w.Site.Identities.find(ctx, w, ClaimUser)
+	return w.Site.Identities.find(ctx, w, ClaimToken)
 }
 
 // SaysUser tells whether w carries a log-in that does not say whose it is: a token in Authorization, or a header or

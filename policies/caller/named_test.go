@@ -59,3 +59,24 @@ func TestByPassword(t *testing.T) {
 		}
 	}
 }
+
+// TestByToken: whom a token names is asked for without the login cookie beside it, which the platform may take instead.
+func TestByToken(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, headers := range [][]string{{"Authorization: Bearer x"}, {"Authorization: Bearer x", loginLine, nonceLine}, {"Authorization: Bearer x", loginLine}} {
+		backend := asktest.Answering(200, `{"id":7,"username":"maria","roles":[],"capabilities":{}}`)
+		w := request(t, s, backend, http.MethodGet, "/wp-json/wp/v2/posts", "", headers...)
+		if who, answer, err := w.ByToken(t.Context()); who.Login != "maria" || answer != nil || err != nil {
+			t.Errorf("%q: %+v, %v, %v", headers, who, answer, err)
+		}
+		for _, q := range backend.Questions() {
+			if q.Header.Get("Cookie")+q.Header.Get("X-Wp-Nonce") != "" || q.Header.Get("Authorization") == "" {
+				t.Errorf("%q: the question has %v", headers, q.Header)
+			}
+		}
+		if _, known := w.Known(); known != (len(headers) == 1) {
+			t.Errorf("%q: the caller of the request is known: %v", headers, known)
+		}
+	}
+}

@@ -65,12 +65,13 @@ func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
 func table(p *platforms.Platform, own Own) []row {
 	byKey := only(ClaimKey) | only(ClaimSession)                 // a key counts beside a cookie that has ended
 	beside := always &^ (only(ClaimBasic) | only(ClaimPassword)) // of what says who is calling beside Authorization
+	session := beside &^ only(ClaimToken)
 	rows := []row{
 		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true, names: basicNames},
 		{in: inHeader, name: "X-Mcp-Api-Key", user: true, keyed: beside, carried: beside, cart: true, private: true, names: toolNames},
-		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: beside, carried: beside, private: true, names: cookieNames},
-		{in: inHeader, name: p.NonceHeader, keyed: beside, carried: beside, cart: true},
-		{in: inVariable, name: p.NonceParam, keyed: beside, carried: beside, cart: true, kept: true},
+		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: session, carried: session, private: true, names: cookieNames},
+		{in: inHeader, name: p.NonceHeader, keyed: session, carried: session, cart: true},
+		{in: inVariable, name: p.NonceParam, keyed: session, carried: session, cart: true, kept: true},
 		{in: inQuery, name: "consumer_key", keyed: byKey, carried: byKey, private: true, kept: true, whole: hasQueryKey, names: keyNames},
 		{in: inQuery, name: "consumer_secret", keyed: byKey, carried: byKey, kept: true},
 		{in: inQuery, name: "oauth_consumer_key", private: true, whole: hasOAuth1, names: oauth1Names},
