@@ -84,25 +84,22 @@ func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
 		return Verdict{}, nil
 	}
 	verdict, err := l.checker.Check(ctx, r)
-	if err != nil || enforces(verdict) || r.Call.Kind != call.Batch {
+	if err != nil || verdict.Enforces() || r.Call.Kind != call.Batch {
 		return verdict, err
 	}
 	parts, err := l.checkParts(ctx, r)
-	if err != nil || enforces(parts) || !verdict.Refused() {
+	if err != nil || parts.Enforces() || !verdict.Refused() {
 		return parts, err
 	}
 	return verdict, nil
 }
-
-// enforces tells whether a verdict is a refusal that counts, and not only observed.
-func enforces(v Verdict) bool { return v.Refused() && !v.Observed }
 
 // checkParts is CheckParts. A part on which the policy could not decide passes where the owner says so, and the others
 // are judged.
 func (l *link) checkParts(ctx context.Context, r *Request) (Verdict, error) {
 	p := passing{link: l}
 	verdict, err := CheckParts(ctx, &p, r)
-	if err != nil || enforces(verdict) {
+	if err != nil || verdict.Enforces() {
 		return verdict, err
 	}
 	return verdict, p.err
@@ -139,7 +136,7 @@ func CheckParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 			return Verdict{}, err
 		}
 		switch {
-		case !v.Refused(), v.Observed && refused.Refused() && !refused.Observed:
+		case !v.Refused(), v.Observed && refused.Enforces():
 			continue
 		case refused.Observed && !v.Observed: // what is refused counts, not what would be
 			parts, ids = nil, nil

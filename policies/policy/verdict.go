@@ -38,6 +38,9 @@ type Part struct {
 // Refused tells whether the verdict is a refusal.
 func (v Verdict) Refused() bool { return v.Status != 0 }
 
+// Enforces tells whether v is a refusal that counts, and not only observed.
+func (v Verdict) Enforces() bool { return v.Refused() && !v.Observed }
+
 // Code is the code of a refusal. Codes of the shop carry the platform's prefix
 // (Site.Code); all others are the same on both platforms.
 type Code = call.Code

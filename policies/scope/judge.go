@@ -37,12 +37,12 @@ func (p *Scopes) CheckReading(r *policy.Request) (policy.Verdict, error) {
 func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (policy.Verdict, error) {
 	b := p.bound(ctx, r)
 	first := b.verdict
-	if b.err != nil || enforces(first) {
+	if b.err != nil || first.Enforces() {
 		return first, b.err
 	}
 	first = worse(first, p.checkDoors(r, b.scopes))
 	for _, s := range b.scopes {
-		if enforces(first) {
+		if first.Enforces() {
 			return first, nil
 		}
 		v, err := p.judge(s, r, early)
@@ -54,23 +54,20 @@ func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (poli
 		}
 		first = worse(first, v)
 	}
-	if early || enforces(first) {
+	if early || first.Enforces() {
 		return first, nil
 	}
 	v, err := p.checkInside(r, b.scopes)
-	if first = worse(first, v); err != nil || enforces(first) {
+	if first = worse(first, v); err != nil || first.Enforces() {
 		return first, err
 	}
 	v, err = p.count(ctx, r, b.scopes)
 	return worse(first, v), err
 }
 
-// enforces tells whether a verdict is a refusal that counts.
-func enforces(v policy.Verdict) bool { return v.Refused() && !v.Observed }
-
 // worse returns the one of two verdicts that refuses: the first of those that count, or else of those that do not.
 func worse(a, b policy.Verdict) policy.Verdict {
-	if enforces(b) && !enforces(a) || !a.Refused() {
+	if b.Enforces() && !a.Enforces() || !a.Refused() {
 		return b
 	}
 	return a
