@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 )
 
 // BenchmarkBeside sends each workload through a whole Caddy to a fast platform, in turns
-// without the directive, with it, and without it again. It reports what the directive adds to
+// without the directive, with it, with scopes in it, and without it again. It reports what the directive adds to
 // a request, in CPU time of this process and in allocations, beside what bare Caddy differs
 // from itself.
 //
@@ -32,9 +33,14 @@ func BenchmarkBeside(b *testing.B) {
 	for i := range workloads.All {
 		w := &workloads.All[i]
 		b.Run(w.Name, func(b *testing.B) {
-			bare, guarded, again := newSide(b, workloads.MemoryNetwork, "bare", w), newSide(b, workloads.MemoryNetwork, "guarded", w), newSide(b, workloads.MemoryNetwork, "again", w)
+			inMemory := func(name string) *side { return newSide(b, workloads.MemoryNetwork, name, w) }
+			bare, guarded, again := inMemory("bare"), inMemory("guarded"), inMemory("again")
 			whole, platformAlone := newSide(b, "tcp", file.Addresses()[3], w), newSide(b, "tcp", address, w)
-			turns := []*side{bare, guarded, again}
+			turns, scoped := []*side{bare, guarded, again}, guarded
+			if w.Pair == "" { // whose credentials would have a scope
+				scoped = inMemory("scoped")
+				turns = append(turns, scoped)
+			}
 			for b.Loop() {
 				whole.round(b)
 				platformAlone.round(b)
@@ -53,11 +59,12 @@ func BenchmarkBeside(b *testing.B) {
 			b.ReportMetric(guarded.perRequest(guarded.mallocs)-bare.perRequest(bare.mallocs), "added-allocs")
 			b.ReportMetric(guarded.perRequest(guarded.bytes)-bare.perRequest(bare.bytes), "added-B")
 			b.ReportMetric(float64(cost)/float64(cost+added), "bare/guarded")
+			b.ReportMetric(float64(cost+added)/float64(cost+scoped.time()-bare.time()), "guarded/scoped")
 		})
 	}
 }
 
-// startBeside starts a Caddy with sites in memory, "bare", "guarded" and "again", and with others.
+// startBeside starts a Caddy with sites in memory, "bare", "guarded", "scoped" and "again", and with others.
 func startBeside(tb testing.TB, others ...caddyrun.Site) *caddyrun.File {
 	tb.Helper()
 	const platform = "platform"
@@ -68,11 +75,14 @@ func startBeside(tb testing.TB, others ...caddyrun.Site) *caddyrun.File {
 		return caddyrun.Site{Body: body + workloads.ProxyTo(platform), Bind: workloads.MemoryNetwork + "/" + name}
 	}
 	file := &caddyrun.File{Sites: append([]caddyrun.Site{
-		bind("bare", ""), bind("guarded", workloads.Directive), bind("again", ""),
+		bind("bare", ""), bind("guarded", workloads.Directive), bind("scoped", scopedDirective), bind("again", ""),
 	}, others...)}
 	caddyrun.Start(tb, file)
 	return file
 }
+
+// scopedDirective is that of the workloads with a scope of each kind, of which none sends a credential.
+var scopedDirective = strings.Replace(workloads.Directive, "{\n", "{\nscope key {\nkey 0000000\n}\nscope login {\npassword "+adminUUID+"\nuser maria\n}\n", 1)
 
 // mostAllocations are how many allocations the directive may add to a request of each workload. Two are
 // Caddy's own, for one directive more, and three come where the variables of a request outgrow its map.
@@ -93,6 +103,14 @@ func TestBeside_Allocations(t *testing.T) {
 			added := guarded.perRequest(guarded.mallocs) - bare.perRequest(bare.mallocs)
 			if most, known := mostAllocations[w.Name]; !known || added > most+0.5 { // what runs beside allocates, too
 				t.Errorf("%.3f allocations are added, want %v at most", added, most)
+			}
+			if w.Pair != "" { // whose credentials would have a scope
+				return
+			}
+			scoped := newSide(t, workloads.MemoryNetwork, "scoped", w)
+			scoped.round(t)
+			if more := scoped.perRequest(scoped.mallocs) - guarded.perRequest(guarded.mallocs); more > 0.5 {
+				t.Errorf("%.3f allocations more with scopes", more)
 			}
 		})
 	}
