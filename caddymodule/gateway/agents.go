@@ -51,6 +51,7 @@ type audited struct {
 // heard is what the platform answered.
 type heard struct {
 	status int         // 0 if it has not
+	json   bool        // the answer says that it is JSON
 	answer *mcp.Answer // to a message; nil if it could not be read
 }
 
@@ -187,7 +188,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 
 // Head implements answers.HeadReader.
 func (l *listener) Head(w *answers.Writer, status int) error {
-	l.heard.status = status
+	l.heard.status, l.heard.json = status, mediaType(w.Header()) == typeJSON
 	if l.id == "" || w.Header().Get("Content-Encoding") != "" {
 		return nil
 	}

@@ -51,6 +51,8 @@ type journal struct {
 	calls []record.Call
 	heard heard
 	start time.Time
+	// proven tells that an answer with 2xx, in JSON, verifies the credential.
+	proven bool
 }
 
 // journal returns what the journal will tell of a request that passes, or nil. It asks nothing and reads no body. It
@@ -65,12 +67,15 @@ func (s *site) journal(x *exchange, d policy.Decision, start time.Time) *journal
 		return nil
 	}
 	who, _ := r.Known()
-	common := record.Call{Version: record.Version, Site: s.Name, Credential: credentialOf(r), Caller: callerOf(r), UserID: who.ID}
+	common := record.Call{Version: record.Version, Site: s.Name, ClientIP: addressOf(r.Client), Credential: credentialOf(r), Caller: callerOf(r), UserID: who.ID}
 	if common.Credential == (record.Credential{}) && who.Kind == caller.Anonymous {
 		return nil
 	}
 	common.RequestID, common.Host = requestID(r.HTTP), s.hostFor(r.HTTP)
-	j, left := &journal{s: s, start: start}, maxAllMembers
+	if whole := r.Call; len(whole.Parts) > 0 {
+		common.Batch = methodOf(whole) + " " + s.routeOf(r.HTTP, whole)
+	}
+	j, left := &journal{s: s, start: start, proven: provenByAnswer(r, common.Credential)}, maxAllMembers
 	for _, c := range calls {
 		line, names := common, c.BodyNames()
 		line.Method, line.Route, line.IDs = methodOf(c), s.routeOf(r.HTTP, c), idsOf(c, names)
@@ -80,6 +85,11 @@ func (s *site) journal(x *exchange, d policy.Decision, start time.Time) *journal
 	}
 	x.next = &listener{next: x.next, heard: &j.heard}
 	return j
+}
+
+// provenByAnswer tells whether an answer with 2xx, in JSON, verifies a claimed credential that is told by name.
+func provenByAnswer(r *policy.Request, c record.Credential) bool {
+	return c.Claimed && c.Key+c.Login != "" && r.ProvenByAnswer()
 }
 
 // journaledOf returns the calls of a request that the journal tells of. For nearly all requests it takes no memory.
@@ -151,8 +161,10 @@ func membersOf(names []string, most int) (plain []string) {
 // log writes the lines.
 func (j *journal) log() {
 	took := time.Since(j.start)
+	answered := j.heard.json && j.heard.status >= http.StatusOK && j.heard.status < http.StatusMultipleChoices
 	for i := range j.calls {
 		line := &j.calls[i]
+		line.Credential.Claimed = line.Credential.Claimed && !(j.proven && answered)
 		line.Status, line.Took = j.heard.status, took
 		if entry := j.s.journaled.Check(zap.InfoLevel, "call passed"); entry != nil {
 			entry.Write(zap.Inline(object{reflect.ValueOf(line).Elem()}))

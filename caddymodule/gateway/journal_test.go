@@ -63,12 +63,9 @@ func startJournal(t *testing.T, p *platform, options string) (g *gateway, journa
 }
 
 func TestJournal(t *testing.T) {
-	user := func(login string) map[string]any {
-		return map[string]any{"kind": "user", "login": login, "claimed": true}
-	}
 	const cookie = "Cookie: cms_logged_in_ab=ann%7C1%7Cs3cret%7Cm"
 	admin := map[string]any{"kind": "password", "login": "admin"}
-	claimedKey := map[string]any{"kind": "key", "key": "789abcd", "claimed": true}
+	key, claimedKey := map[string]any{"kind": "key", "key": "789abcd"}, map[string]any{"kind": "key", "key": "789abcd", "claimed": true}
 	for name, test := range map[string]struct {
 		options, line, body string
 		headers             []string
@@ -81,17 +78,18 @@ func TestJournal(t *testing.T) {
 		"another id in its body":       {"journal writes", "PUT /cms-json/cms/v2/posts/7?id=9", "", []string{asAdmin}, []map[string]any{{"ids": []any{7.0, 9.0}}}},
 		"an id in a body that is read": {"mode observe\njournal writes", "PUT /cms-json/shop/v3/orders/7", `{"id":9}`, []string{asKey, asJSON}, []map[string]any{{"ids": []any{7.0, 9.0}, "members": []any{"id"}}}},
 		"a refund":                     {"journal writes", "DELETE /cms-json/shop/v3/orders/7/refunds/8", "", []string{asKey}, []map[string]any{{"ids": []any{7.0, 8.0}, "route": "/shop/v3/orders/:order_id/refunds/:id", "method": "DELETE", "members": ""}}},
-		"a password, nobody asks":      {"journal writes", "POST /cms-json/cms/v2/posts", `{"title":"x"}`, []string{asAdmin, asJSON}, []map[string]any{{"credential": map[string]any{"kind": "password", "login": "admin", "claimed": true}, "caller": "", "members": "", "ids": "", "route": "/cms/v2/posts"}}},
+		"a password, nobody asks":      {"journal writes", "POST /cms-json/cms/v2/posts", `{"title":"x"}`, []string{asAdmin, asJSON}, []map[string]any{{"credential": admin, "caller": "", "members": "", "ids": "", "route": "/cms/v2/posts", "client_ip": "127.0.0.1", "batch": ""}}},
 		"a password that is asked of":  {"journal writes\nlogin_only", "POST /cms-json/cms/v2/posts", `{"title":"x"}`, []string{asAdmin, asJSON}, []map[string]any{{"credential": admin, "caller": "user", "user_id": 1.0}}},
-		"a login":                      {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{cookie, form}, []map[string]any{{"credential": user("ann"), "caller": ""}}},
+		"a login":                      {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{cookie, form}, []map[string]any{{"credential": map[string]any{"kind": "user", "login": "ann"}, "caller": ""}}},
 		"a login that is no word":      {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{"Cookie: cms_logged_in_ab=%3Cb%3E%0Aann%7C1", form}, []map[string]any{{"credential": map[string]any{"kind": "user", "claimed": true}}}},
 		"a login that is long":         {"journal writes", "POST /cms-json/cms/v2/posts", "a=b", []string{"Cookie: cms_logged_in_ab=" + strings.Repeat("a", 4<<10) + "%7C1", form}, []map[string]any{{"credential": map[string]any{"kind": "user", "claimed": true}}}},
 		"a key that is to be cleaned":  {"journal writes", "POST /cms-json/cms/v2/posts?consumer_key=%3Cb%3Eck_1", "", nil, []map[string]any{{"credential": map[string]any{"kind": "key", "claimed": true}}}},
 		"an override":                  {"journal writes", "POST /cms-json/cms/v2/posts/7?_method=DELETE", "", []string{asAdmin}, []map[string]any{{"method": "DELETE"}}},
 		"the platform refuses":         {"journal writes", "POST /cms-json/cms/v2/missing", "", []string{asAdmin}, []map[string]any{{"status": 404.0, "route": "unknown"}}},
-		"observed":                     {"mode observe\njournal writes\ndeny /cms/v2/posts", "POST /cms-json/cms/v2/posts", "", []string{asKey}, []map[string]any{{"credential": claimedKey, "route": "/cms/v2/posts"}}},
+		"observed":                     {"mode observe\njournal writes\ndeny /cms/v2/posts", "POST /cms-json/cms/v2/posts", "", []string{asKey}, []map[string]any{{"credential": key, "route": "/cms/v2/posts"}}},
+		"nobody vouches for it":    {"journal writes", "POST /cms-json/other/v1/x", "", []string{asKey}, []map[string]any{{"credential": claimedKey, "route": "unknown", "status": 200.0}}},
 		"a batch": {"journal writes", "POST /cms-json/batch/v1", `{"requests":[{"method":"PUT","path":"/cms/v2/posts/1","body":{"title":"s3cret","content":"y"}},{"method":"DELETE","path":"/cms/v2/posts/2"}]}`, []string{asAdmin, asJSON}, []map[string]any{
-			{"method": "PUT", "ids": []any{1.0}, "members": []any{"content", "title"}, "route": "/cms/v2/posts/:id", "status": 200.0}, {"method": "DELETE", "ids": []any{2.0}, "members": ""},
+			{"method": "PUT", "ids": []any{1.0}, "members": []any{"content", "title"}, "route": "/cms/v2/posts/:id", "status": 200.0, "batch": "POST /batch/v1", "credential": admin}, {"method": "DELETE", "ids": []any{2.0}, "members": ""},
 		}},
 		"all":                      {"journal all", "GET /cms-json/cms/v2/posts/7", "", []string{asAdmin}, []map[string]any{{"method": "GET", "ids": []any{7.0}}}},
 		"none/a read":              {"journal writes", "GET /cms-json/cms/v2/posts/7", "", []string{asAdmin}, nil},
@@ -101,7 +99,7 @@ func TestJournal(t *testing.T) {
 		"none/off":                 {"journal off", "POST /cms-json/cms/v2/posts", "", []string{asAdmin}, nil},
 		"none/not said":            {"", "POST /cms-json/cms/v2/posts", "", []string{asAdmin}, nil},
 		"none/a preflight":         {"journal all", "OPTIONS /cms-json/cms/v2/posts", "", []string{"Origin: http://a.example", "Access-Control-Request-Method: POST"}, nil},
-		"a body that breaks rules": {"journal writes\nmode observe", "PUT /cms-json/shop/v3/orders/7", `{"status":`, []string{asKey, asJSON}, []map[string]any{{"method": "PUT", "members": "", "credential": claimedKey}}},
+		"a body that breaks rules": {"journal writes\nmode observe", "PUT /cms-json/shop/v3/orders/7", `{"status":`, []string{asKey, asJSON}, []map[string]any{{"method": "PUT", "members": "", "credential": key}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, journal := startJournal(t, newShop(t), test.options)

@@ -65,11 +65,13 @@ type Call struct {
 	RequestID  string        `json:"request_id"`
 	Site       string        `json:"site"`
 	Host       string        `json:"host"`
+	ClientIP   string        `json:"client_ip"`
 	Credential Credential    `json:"credential,omitzero"`
 	Caller     string        `json:"caller"`
 	UserID     uint64        `json:"user_id,omitempty"`
 	Method     string        `json:"method"`
 	Route      string        `json:"route"`
+	Batch      string        `json:"batch,omitempty"`   // of a part: method and route of the batch
 	IDs        []uint64      `json:"ids,omitempty"`     // that the route and its parameter id name
 	Members    []string      `json:"members,omitempty"` // plain names of the parameters in the body
 	Status     int           `json:"status,omitempty"`  // of the platform's answer to the request

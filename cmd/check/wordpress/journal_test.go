@@ -4,7 +4,6 @@ package wordpress
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -36,17 +35,56 @@ func TestJournal(t *testing.T) {
 			if err != nil || a.status != 200 {
 				t.Fatal(a, err)
 			}
-			wait.For(t, 20*time.Second, fmt.Sprint("a line with ", test.want), func() bool {
-				return slices.ContainsFunc(s.logLines(t, "http.handlers.restwarden.journal"), func(text string) bool {
-					var line struct {
-						Credential map[string]any
-						Method     string
-						IDs        []int
-						Status     int
-					}
-					return json.Unmarshal([]byte(text), &line) == nil && maps.Equal(line.Credential, test.want) &&
-						line.Method == http.MethodPut && slices.Equal(line.IDs, []int{test.id}) && line.Status == 200
-				})
+			s.journaled(t, func(line *journalLine) bool {
+				return maps.Equal(line.Credential, test.want) && line.Method == http.MethodPut && slices.Equal(line.IDs, []int{test.id}) && line.Status == 200
+			})
+		})
+	}
+}
+
+// journalLine is what a test looks at.
+type journalLine struct {
+	Credential map[string]any
+	Method     string
+	Route      string
+	IDs        []int
+	Status     int
+}
+
+// journaled waits for a line of the journal.
+func (s *stack) journaled(t *testing.T, is func(*journalLine) bool) {
+	t.Helper()
+	wait.For(t, 20*time.Second, "a line of the journal", func() bool {
+		return slices.ContainsFunc(s.logLines(t, "http.handlers.restwarden.journal"), func(text string) bool {
+			var line journalLine
+			return json.Unmarshal([]byte(text), &line) == nil && is(&line)
+		})
+	})
+}
+
+// TestJournal_Proven: where no rule asks, the answer of WordPress verifies a password on what is for users, and no name that
+// somebody gives on what is for everybody.
+func TestJournal_Proven(t *testing.T) {
+	s := setUps(t)
+	g := s.gate(fpm, modeDefault)
+	admin := g.Site.Accounts["administrator"]
+	for _, test := range []struct {
+		name string
+		request
+		status int
+		want   map[string]any
+	}{
+		{"a password", request{method: http.MethodPost, path: "/wp-json/wp/v2/tags", body: `{"name":"Journal"}`, as: &admin}, 201, map[string]any{"kind": "password", "login": admin.Login}},
+		{"a wrong password", request{method: http.MethodPost, path: "/wp-json/wp/v2/tags", body: `{"name":"Other"}`, headers: []string{"Authorization: " + basic("proven", "x")}}, 401, map[string]any{"kind": "password", "login": "proven", "claimed": true}},
+		{"a key of nobody", request{method: http.MethodPost, path: "/wp-json/complianz/v1/track?consumer_key=ck_1nobody", body: `{}`}, 200, map[string]any{"kind": "key", "key": "1nobody", "claimed": true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, err := fetch(t.Context(), g, test.request)
+			if err != nil || a.status != test.status {
+				t.Fatal(a, err)
+			}
+			s.journaled(t, func(line *journalLine) bool {
+				return maps.Equal(line.Credential, test.want) && line.Status == test.status
 			})
 		})
 	}
