@@ -116,7 +116,9 @@ func (a As) String() string {
 // Roles are the roles that the core and the shop come with, sorted.
 func Roles() []string { return slices.Sorted(maps.Keys(roles)) }
 
-func (a As) loggedIn() bool { return a.Kind == User || a.Kind == Role || a.Kind == Capability || a.Kind == OfScope }
+func (a As) loggedIn() bool {
+	return a.Kind == User || a.Kind == Role || a.Kind == Capability || a.Kind == OfScope
+}
 
 // roles are the roles that the platform gives for the caller.
 func (a As) roles() []string {

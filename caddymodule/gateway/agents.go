@@ -167,6 +167,11 @@ func (rec *agentRecord) MarshalLogObject(to zapcore.ObjectEncoder) error {
 	return nil
 }
 
+// verifies tells whether the answer is one with 2xx, in JSON, see [caller.Whole.ProvenByAnswer].
+func (h *heard) verifies() bool {
+	return h.json && h.status >= http.StatusOK && h.status < http.StatusMultipleChoices
+}
+
 // listener hears what the platform answers. The answer streams as it would without it.
 type listener struct {
 	next  caddyhttp.Handler

@@ -161,10 +161,9 @@ func membersOf(names []string, most int) (plain []string) {
 // log writes the lines.
 func (j *journal) log() {
 	took := time.Since(j.start)
-	answered := j.heard.json && j.heard.status >= http.StatusOK && j.heard.status < http.StatusMultipleChoices
 	for i := range j.calls {
 		line := &j.calls[i]
-		line.Credential.Claimed = line.Credential.Claimed && !(j.proven && answered)
+		line.Credential.Claimed = line.Credential.Claimed && !(j.proven && j.heard.verifies())
 		line.Status, line.Took = j.heard.status, took
 		if entry := j.s.journaled.Check(zap.InfoLevel, "call passed"); entry != nil {
 			entry.Write(zap.Inline(object{reflect.ValueOf(line).Elem()}))

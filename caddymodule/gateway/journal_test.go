@@ -87,7 +87,7 @@ func TestJournal(t *testing.T) {
 		"an override":                  {"journal writes", "POST /cms-json/cms/v2/posts/7?_method=DELETE", "", []string{asAdmin}, []map[string]any{{"method": "DELETE"}}},
 		"the platform refuses":         {"journal writes", "POST /cms-json/cms/v2/missing", "", []string{asAdmin}, []map[string]any{{"status": 404.0, "route": "unknown"}}},
 		"observed":                     {"mode observe\njournal writes\ndeny /cms/v2/posts", "POST /cms-json/cms/v2/posts", "", []string{asKey}, []map[string]any{{"credential": key, "route": "/cms/v2/posts"}}},
-		"nobody vouches for it":    {"journal writes", "POST /cms-json/other/v1/x", "", []string{asKey}, []map[string]any{{"credential": claimedKey, "route": "unknown", "status": 200.0}}},
+		"nobody vouches for it":        {"journal writes", "POST /cms-json/other/v1/x", "", []string{asKey}, []map[string]any{{"credential": claimedKey, "route": "unknown", "status": 200.0}}},
 		"a batch": {"journal writes", "POST /cms-json/batch/v1", `{"requests":[{"method":"PUT","path":"/cms/v2/posts/1","body":{"title":"s3cret","content":"y"}},{"method":"DELETE","path":"/cms/v2/posts/2"}]}`, []string{asAdmin, asJSON}, []map[string]any{
 			{"method": "PUT", "ids": []any{1.0}, "members": []any{"content", "title"}, "route": "/cms/v2/posts/:id", "status": 200.0, "batch": "POST /batch/v1", "credential": admin}, {"method": "DELETE", "ids": []any{2.0}, "members": ""},
 		}},
