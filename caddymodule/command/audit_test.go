@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -104,6 +105,49 @@ func TestAudit_OwnRules(t *testing.T) {
 		if !strings.Contains(out, text) || status != 1 {
 			t.Errorf("no %q, status %d:\n%s", text, status, out)
 		}
+	}
+}
+
+// TestAudit_Scopes: each scope is a column, of what its credential reaches by the rules and by the scope.
+func TestAudit_Scopes(t *testing.T) {
+	file := guarded(t, "login_only", "allow role editor /wp/v2/pages",
+		"scope erp {", "key a1b2c3d", "allow GET /wc/v3", "allow POST /wc/v3/paypal-webhooks {", "only status", "}", "}",
+		"scope agent {", "password 0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11", "allow GET /wp/v2/**", "}", "scope others {", "key *", "}")
+	report := auditJSON(t, "--index", savedRoot, "--config", file)
+	seen := map[string]string{}
+	for i := range report.Routes {
+		for _, m := range report.Routes[i].Methods {
+			seen[m.Method+" "+report.Routes[i].Name] = fmt.Sprint(m.Scopes)
+		}
+	}
+	for call, want := range map[string]string{
+		"GET /wc/v3":                  "map[agent:none erp:all others:none]",
+		"POST /wc/v3/paypal-webhooks": "map[agent:none erp:some others:none]",
+		"GET /wp/v2/posts":            "map[agent:all erp:none others:none]",
+		"POST /wp/v2/posts":           "map[agent:none erp:none others:none]",
+		"GET /wp/v2/pages":            "map[agent:some erp:none others:none]",
+		"GET /wc/store/v1/cart":       "map[agent:none erp:none others:none]",
+		"POST /wp/v2/users/:id":       "map[agent:none erp:none others:none]",
+		"GET /wp/v2/posts/:id":        "map[agent:all erp:none others:none]",
+		"DELETE /wp/v2/posts/:id":     "map[agent:none erp:none others:none]",
+	} {
+		if seen[call] != want {
+			t.Errorf("%s: %q, want %q", call, seen[call], want)
+		}
+	}
+	if all := report.Totals.Scopes; all["erp"].All != 1 || all["erp"].Some != 1 || all["agent"].All < 10 || all["others"].All != 0 {
+		t.Errorf("%+v", all)
+	}
+	out, _, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--config", file)
+	if status != 0 || !strings.Contains(out, "administrator  scope agent  scope erp  scope others  anonymous, as proposed below") {
+		t.Errorf("%d\n%s", status, out)
+	}
+	html := t.TempDir() + "/audit.html"
+	if _, problems, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--config", file, "--html", html); status != 0 {
+		t.Fatal(problems)
+	}
+	if page, err := os.ReadFile(html); err != nil || !strings.Contains(string(page), "<th>admin.</th><th>agent</th><th>erp</th><th>others</th>") {
+		t.Errorf("%v\n%s", err, page)
 	}
 }
 
