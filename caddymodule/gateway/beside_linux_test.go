@@ -35,7 +35,7 @@ func BenchmarkBeside(b *testing.B) {
 		b.Run(w.Name, func(b *testing.B) {
 			inMemory := func(name string) *side { return newSide(b, workloads.MemoryNetwork, name, w) }
 			bare, guarded, again := inMemory("bare"), inMemory("guarded"), inMemory("again")
-			whole, platformAlone := newSide(b, "tcp", file.Addresses()[3], w), newSide(b, "tcp", address, w)
+			whole, platformAlone := newSide(b, "tcp", file.Addresses()[len(file.Sites)-1], w), newSide(b, "tcp", address, w)
 			turns, scoped := []*side{bare, guarded, again}, guarded
 			if w.Pair == "" { // whose credentials would have a scope
 				scoped = inMemory("scoped")
