@@ -48,9 +48,14 @@ type Spelling struct {
 	param func(name string) string // another spelling of a parameter's name
 	value func(text string) string // encodes a value, in place of the usual encoding
 	twice bool
+	list  bool
 }
 
-func (s *Spelling) misspells() bool { return s.clean != nil || s.twice || s.Name == "a list" }
+// misspelled tells whether a key is not certain where it stands. Of a form the last one of several counts.
+func (c *Carried) misspelled() bool {
+	s := &c.Spelling
+	return c.isKey() && (s.clean != nil || s.list || s.twice && !c.Way.form())
+}
 
 // misspelled are the ways to write a key that the shop would clean, or cannot be certain of.
 var misspelled = []Spelling{
@@ -67,7 +72,7 @@ var misspelled = []Spelling{
 }
 
 // listed makes a list of a parameter.
-var listed = Spelling{Name: "a list", param: func(name string) string { return name + "[]" }}
+var listed = Spelling{Name: "a list", list: true, param: func(name string) string { return name + "[]" }}
 
 // otherwise are spellings of a parameter that are the same to PHP.
 var otherwise = []Spelling{

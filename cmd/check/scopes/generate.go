@@ -85,6 +85,7 @@ func (d *draw) carry(forms bool) {
 				d.r.Lines++
 			}
 		}
+		d.r.Repeated = d.r.Repeated || c.Spelling.twice && (c.Way.authorization() || c.Way == InMCP)
 		d.r.Carried = append(d.r.Carried, c)
 		d.r.Note += fmt.Sprintf(" %s (%d) %s;", c.Label, c.Way, c.Spelling.Name)
 	}

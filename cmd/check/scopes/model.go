@@ -40,8 +40,10 @@ type Meaning struct {
 	Uncertain bool
 	// HeldBack tells that the request has a body in JSON and is a GET whose method is overridden.
 	HeldBack bool
-	// Lines of Authorization: two are refused where keys have a scope.
+	// Lines of Authorization: two are refused on a page where keys have a scope.
 	Lines int
+	// Repeated tells that a header that decides stands twice, which no call may have.
+	Repeated bool
 }
 
 // Verdict is what has to become of a request.
@@ -61,11 +63,13 @@ const (
 	outside     = "rest_credential_scope"
 	ambiguous   = "rest_ambiguous_request"
 	unavailable = "rest_policy_unavailable"
+	// Platform401 stands for the platform's own refusals, with status 401 or 403.
+	Platform401 = "platform"
 )
 
 // Judge is the model: what has to become of a request at a directive with some scopes.
 func Judge(scopes []*Scope, m *Meaning) Verdict {
-	bound, asked, forged := m.bound(scopes)
+	bound, asked := m.bound(scopes)
 	enforced := slices.DeleteFunc(slices.Clone(bound), func(s *Scope) bool { return s.Observe })
 	refused := func(why string, codes ...string) Verdict { return Verdict{Codes: codes, Why: why, Bound: enforced} }
 	switch {
@@ -80,7 +84,7 @@ func Judge(scopes []*Scope, m *Meaning) Verdict {
 	}
 	allowed := !slices.ContainsFunc(enforced, func(s *Scope) bool { return !s.allows(m) })
 	switch {
-	case m.Uncertain || m.Lines > 1:
+	case m.Uncertain || m.Repeated:
 		return refused("no certain reading", ambiguous, outside)
 	case enforcing(scopes) && m.misspelled() && allowed:
 		return refused("a key that is misspelled", ambiguous)
@@ -92,17 +96,14 @@ func Judge(scopes []*Scope, m *Meaning) Verdict {
 		return refused("outside, of two", outside, unavailable)
 	case !allowed:
 		return refused("outside", outside)
-	case asked && (forged || len(m.Carried) > 1): // docs/policies/scope, "When it cannot decide"
-		return Verdict{Passes: true, Codes: []string{unavailable, "platform"}, Why: "asked in vain", Bound: enforced}
 	case len(bound) == 0:
 		return Verdict{Passes: true, Why: "no scope"}
 	}
 	return Verdict{Passes: true, Why: "inside", Bound: enforced}
 }
 
-// bound returns the scopes that bind m, each once, whether only the platform can say so, and
-// whether it says of one of the credentials that it is nobody's.
-func (m *Meaning) bound(scopes []*Scope) (list []*Scope, asked, forged bool) {
+// bound returns the scopes that bind m, each once, and whether only the platform can say so.
+func (m *Meaning) bound(scopes []*Scope) (list []*Scope, asked bool) {
 	for _, c := range m.Carried {
 		for _, s := range c.bound(scopes) {
 			if !slices.Contains(list, s) {
@@ -110,9 +111,8 @@ func (m *Meaning) bound(scopes []*Scope) (list []*Scope, asked, forged bool) {
 			}
 		}
 		asked = asked || c.asked(scopes)
-		forged = forged || c.Forged
 	}
-	return list, asked, forged
+	return list, asked
 }
 
 // page judges a request that is no call. It is closed to a key of a scope that stands in
@@ -122,7 +122,7 @@ func (m *Meaning) page(scopes []*Scope) Verdict {
 		if !c.isKey() || c.Way == InForm || c.Way == InMCP {
 			continue
 		}
-		if enforcing(scopes) && c.Spelling.misspells() {
+		if enforcing(scopes) && c.misspelled() {
 			return Verdict{Codes: []string{outside, ambiguous}, Why: "a page with a key that is misspelled"}
 		}
 		if slices.ContainsFunc(c.bound(scopes), func(s *Scope) bool { return !s.Observe }) {
@@ -145,7 +145,7 @@ func enforcing(scopes []*Scope) bool {
 }
 
 func (m *Meaning) misspelled() bool {
-	return slices.ContainsFunc(m.Carried, func(c Carried) bool { return c.isKey() && c.Spelling.misspells() })
+	return slices.ContainsFunc(m.Carried, func(c Carried) bool { return c.misspelled() })
 }
 
 // allows tells whether a scope is for all calls of a request, also for the one that a server

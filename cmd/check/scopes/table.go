@@ -55,9 +55,9 @@ func NewTable(p Platform) *Table {
 		real = append(real, add(Credential{Label: fmt.Sprintf("key %d", i), Kind: Key, Name: name, Secret: secret}))
 	}
 	for _, k := range forged {
-		add(Credential{Label: "key " + k.ending, Kind: Key, Name: forgedKey(k.head, k.ending), Secret: "cs_x"})
+		add(Credential{Label: "key " + k.ending, Kind: Key, Name: forgedKey(k.head, k.ending), Secret: "cs_x", Forged: true})
 	}
-	add(Credential{Label: "a short key", Kind: Key, Name: "ck_ab", Secret: "cs_x"})
+	add(Credential{Label: "a short key", Kind: Key, Name: "ck_ab", Secret: "cs_x", Forged: true})
 	uuids := t.logins(p)
 	t.Scopes = table(real, uuids)
 	return t
