@@ -163,7 +163,7 @@ func (j *journal) log() {
 	took := time.Since(j.start)
 	for i := range j.calls {
 		line := &j.calls[i]
-		line.Credential.Claimed = line.Credential.Claimed && !(j.proven && j.heard.verifies())
+		line.Credential.Claimed = line.Credential.Claimed && (!j.proven || !j.heard.verifies())
 		line.Status, line.Took = j.heard.status, took
 		if entry := j.s.journaled.Check(zap.InfoLevel, "call passed"); entry != nil {
 			entry.Write(zap.Inline(object{reflect.ValueOf(line).Elem()}))

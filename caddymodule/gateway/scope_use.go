@@ -94,10 +94,9 @@ func daysBetween(now, day time.Time) int {
 
 // scopeUser is a request that uses scopes.
 type scopeUser struct {
-	s      *site
-	names  []string
-	heard  heard
-	proven bool // an answer with 2xx, in JSON, verifies the credential
+	s     *site
+	names []string
+	heard heard
 }
 
 // usesScopes returns what notes the use of scopes by a request that passes, or nil. It asks nothing. A request without a
