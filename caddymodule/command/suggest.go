@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
@@ -62,19 +61,13 @@ func (s *suggester) run(cmd *cobra.Command, names []string) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	logs, copies, done, err := openLogs(cmd, names)
+	logs, done, status, err := openedLogs(cmd, names)
 	defer done()
-	switch {
-	case errors.Is(err, errSpool):
-		return exitUnknown, err
-	case err != nil:
+	if err != nil {
+		return status, err
+	}
+	if o.Since, err = sinceTime(cmd, s.since, func() time.Time { return lastOf(&o, logs) }); err != nil {
 		return exitUsage, err
-	}
-	for _, name := range copies {
-		cmd.PrintErrf("%s: left out, its content is the beginning of the plain file of that name\n", escapedText(name))
-	}
-	if err := s.sinceTime(cmd, &o, logs); err != nil {
-		return exitUsage, fmt.Errorf("--since: %w", err)
 	}
 	collector, err := suggest.New(o)
 	if err != nil {
@@ -88,20 +81,20 @@ func (s *suggester) run(cmd *cobra.Command, names []string) (int, error) {
 }
 
 // read reads the logs twice: who scans must be known before clients are counted.
-func (s *suggester) read(cmd *cobra.Command, collector *suggest.Collector, logs []*suggestLog) (n records.Counts, err error) {
+func (s *suggester) read(cmd *cobra.Command, collector *suggest.Collector, logs []*sourceLog) (n records.Counts, err error) {
 	progress := terminal.NewProgress(cmd.ErrOrStderr())
 	defer progress.End()
 	for _, log := range logs {
 		progress.Step("looking for scanners in %s", escapedText(log.name))
-		counts, err := log.each(collector.Learn)
+		counts, err := log.each(collector.Learn, nil)
 		if err != nil {
 			return n, err
 		}
-		log.records = counts.Records
+		log.lines = counts.Records
 	}
 	for _, log := range logs {
 		progress.Step("reading %s", escapedText(log.name))
-		counts, err := log.each(collector.Add)
+		counts, err := log.each(collector.Add, nil)
 		if n = n.Plus(counts); err != nil {
 			return n, err
 		}
@@ -126,37 +119,20 @@ func (s *suggester) options(names []string) (o suggest.Options, err error) {
 	return suggest.Options{Platform: platform, Host: s.host, MinClients: s.minClients}, nil
 }
 
-// sinceTime reads --since. A duration counts back from the last record in question, not from
-// now: the same logs give the same answer.
-func (s *suggester) sinceTime(cmd *cobra.Command, o *suggest.Options, logs []*suggestLog) error {
-	if s.since == "" {
-		return nil
-	}
-	at, ok := suggest.ParseTime(s.since)
-	if ok {
-		o.Since = at
-		return nil
-	}
-	d, err := caddy.ParseDuration(s.since)
-	if err != nil || d <= 0 {
-		return fmt.Errorf("%q is neither a time (2026-01-31) nor a duration (7d)", s.since)
-	}
+// lastOf returns the time of the last record in question.
+func lastOf(o *suggest.Options, logs []*sourceLog) (last time.Time) {
 	for _, log := range logs {
 		_, _ = log.each(func(rec *records.Record) error { // what goes wrong is told when the log is read again
-			if t, ok := o.LastOf(rec); ok && t.After(at) {
-				at = t
+			if t, ok := o.LastOf(rec); ok && t.After(last) {
+				last = t
 			}
 			return nil
-		})
+		}, nil)
 	}
-	if !at.IsZero() {
-		o.Since = at.Add(-d)
-		cmd.PrintErrf("since %s, which is %s before the last record\n", o.Since.Format(time.RFC3339), s.since)
-	}
-	return nil
+	return last
 }
 
-func (s *suggester) print(cmd *cobra.Command, report *suggest.Report, n records.Counts, logs []*suggestLog) (int, error) {
+func (s *suggester) print(cmd *cobra.Command, report *suggest.Report, n records.Counts, logs []*sourceLog) (int, error) {
 	cmd.PrintErrln(readText(n, report))
 	var err error
 	if s.format == "json" {
@@ -167,18 +143,12 @@ func (s *suggester) print(cmd *cobra.Command, report *suggest.Report, n records.
 	if err != nil {
 		return exitUsage, err
 	}
-	lost := 0
-	for _, log := range logs {
-		if log.lost != nil {
-			lost++
-			cmd.PrintErrf("%s: cannot be read to its end; what was read of it counts: %s\n", escapedText(log.name), escapedText(log.lost.Error()))
-		}
-	}
+	lost := lostLogs(cmd, logs)
 	switch {
 	case report.Read.Observed == 0:
 		return exitUnknown, s.nothing(report)
-	case lost > 0:
-		return exitUnknown, fmt.Errorf("logs that cannot be read to their end: %d", lost)
+	case lost != nil:
+		return exitUnknown, lost
 	}
 	return 0, nil
 }
@@ -205,22 +175,8 @@ func (s *suggester) nothing(report *suggest.Report) error {
 
 // readText says what was read.
 func readText(n records.Counts, report *suggest.Report) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "lines read: %d; records: %d; of observe mode, and in question: %d", n.Lines, n.Records, report.Read.Observed)
-	for _, more := range []struct {
-		what string
-		n    int64
-	}{
-		{"of calls that were refused, which count for nothing", report.Read.Refused},
-		{"before --since", report.Read.Earlier},
-		{"without a time that can be read", report.Read.NoTime},
-		{"no JSON, skipped", int64(n.NoJSON)},
-		{"of another version, skipped", int64(n.Newer)},
-		{"longer than any record, skipped", int64(n.TooLong)},
-	} {
-		if more.n > 0 {
-			fmt.Fprintf(&b, "; %s: %d", more.what, more.n)
-		}
-	}
-	return b.String()
+	return linesRead(n, fmt.Sprintf("records: %d; of observe mode, and in question: %d", n.Records, report.Read.Observed),
+		readCount{"of calls that were refused, which count for nothing", report.Read.Refused},
+		readCount{"before --since", report.Read.Earlier},
+		readCount{"without a time that can be read", report.Read.NoTime})
 }

@@ -62,3 +62,29 @@ func TestIndex_NamesOfAnything(t *testing.T) {
 		}
 	}
 }
+
+// TestForms: the name of a route stands for each of its forms, and for none that a rule
+// cannot name.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for route, want := range map[string][]string{
+		"/a/:id":               {"/a/:id"},
+		"/a[/:id]":             {"/a/:id", "/a"},
+		"/a/(b|c)":             {"/a/b", "/a/c"},
+		"/a[/(b|:c)]":          {"/a/b", "/a", "/a/:c"},
+		"/a/**":                nil,
+		"/a/*b":                nil,
+		"/a/(b":                nil,
+		"/[a|b|c|d]/[a|b|c|d]": nil, // "//" is no route
+	} {
+		var got []string
+		for _, form := range Forms(route) {
+			got = append(got, form.String())
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", route, got, want)
+		}
+	}
+}

@@ -30,9 +30,42 @@ func TestEach_Long(t *testing.T) {
 		"just not": {strings.Repeat("x", 1<<20), records.Counts{Lines: 1, NoJSON: 1}},
 	} {
 		found := 0
-		counts, err := records.Each(strings.NewReader(c.log), func(*records.Record) { found++ })
+		counts, err := records.Each(strings.NewReader(c.log), func(*records.Record) { found++ }, nil)
 		if counts != c.counts || found != counts.Records || err != nil {
 			t.Errorf("%s: %+v, %d found, %v; want %+v", name, counts, found, err, c.counts)
+		}
+	}
+}
+
+// passed is a line of the journal.
+const passed = `{"level":"info","ts":1767225600.5,"logger":"http.handlers.restwarden.journal","msg":"call passed","v":1,"request_id":"a","site":"shop.example.com","host":"shop.example.com","client_ip":"203.0.113.7","credential":{"kind":"key","key":"3f9a01c"},"caller":"key","method":"PUT","route":"/wc/v3/orders/:id","ids":[7],"members":["policy"],"status":200,"took":0.5}`
+
+// TestEach_Calls: lines of the journal are read beside records, in any form of times, and others are not.
+func TestEach_Calls(t *testing.T) {
+	t.Parallel()
+	edited := func(old, text string) string { return strings.Replace(passed, old, text, 1) }
+	for name, c := range map[string]struct {
+		log    string
+		counts records.Counts
+	}{
+		"one":               {passed, records.Counts{Lines: 1, Calls: 1}},
+		"beside a record":   {refused + "\n" + passed, records.Counts{Lines: 2, Calls: 1, Records: 1}},
+		"without members":   {edited(`,"members":["policy"]`, ""), records.Counts{Lines: 1, Calls: 1}},
+		"a text for took":   {edited(`"took":0.5`, `"took":"500ms"`), records.Counts{Lines: 1, Calls: 1}},
+		"another version":   {edited(`"v":1`, `"v":2`), records.Counts{Lines: 1, Newer: 1}},
+		"no request":        {edited(`"request_id":"a",`, ""), records.Counts{Lines: 1}},
+		"another message":   {edited(`call passed","v"`, `a call passed","v"`), records.Counts{Lines: 1}},
+		"a wrong member":    {edited(`"status":200`, `"status":"200"`), records.Counts{Lines: 1}},
+		"a policy is there": {edited(`"caller"`, `"policy":"access","caller"`), records.Counts{Lines: 1, Records: 1}},
+		"cut off":           {passed[:200], records.Counts{Lines: 1, NoJSON: 1}},
+	} {
+		var found []*records.Call
+		n, err := records.Each(strings.NewReader(c.log), func(*records.Record) {}, func(of *records.Call) { found = append(found, of) })
+		if err != nil || n != c.counts || len(found) != n.Calls {
+			t.Errorf("%s: %+v, %v, want %+v", name, n, err, c.counts)
+		}
+		if len(found) > 0 && (found[0].Credential.Key != "3f9a01c" || found[0].Route != "/wc/v3/orders/:id" || found[0].Status != 200 || found[0].ClientIP != "203.0.113.7") {
+			t.Errorf("%s: %+v", name, found[0])
 		}
 	}
 }
@@ -78,7 +111,7 @@ func TestOpen(t *testing.T) {
 		in, err := records.Open(file)
 		var counts records.Counts
 		if err == nil {
-			counts, err = records.Each(in, func(*records.Record) {})
+			counts, err = records.Each(in, func(*records.Record) {}, nil)
 			if err := in.Close(); err != nil && !c.fails {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -95,7 +128,7 @@ func TestOpen(t *testing.T) {
 // seeds are lines of all kinds.
 var seeds = []string{
 	refused, access, newer, "x\n" + refused, "{}\n[]\nnull\n1", `{"v":1,"request_id":"a","policy":null}`, refused + "\r\n\n " + refused,
-	`{"policy":1}`, "\x1f\x8b", "\x28\xb5\x2f\xfd" + refused,
+	`{"policy":1}`, passed, passed + "\n" + refused, strings.Replace(passed, `"v":1`, `"v":2`, 1), strings.Replace(passed, `"took":0.5`, `"took":"500ms"`, 1), "\x1f\x8b", "\x28\xb5\x2f\xfd" + refused,
 }
 
 // FuzzEach: every line that is not blank is counted once, as one kind, and a record is of the
@@ -109,13 +142,17 @@ func FuzzEach(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, log []byte) {
 		if plain, err := records.Plain(bytes.NewReader(log)); err == nil {
-			_, _ = records.Each(io.LimitReader(plain, 1<<20), func(*records.Record) {}) // it ends
+			_, _ = records.Each(io.LimitReader(plain, 1<<20), func(*records.Record) {}, nil) // it ends
 			_ = plain.Close()
 		}
-		visited := 0
+		visited, calls := 0, 0
 		n, err := records.Each(bytes.NewReader(log), func(r *records.Record) {
 			if visited++; r.Version != record.Version {
 				t.Errorf("%+v", r)
+			}
+		}, func(c *records.Call) {
+			if calls++; c.Version != record.Version || c.RequestID == "" {
+				t.Errorf("%+v", c)
 			}
 		})
 		if err != nil {
@@ -127,7 +164,7 @@ func FuzzEach(f *testing.F) {
 				lines++
 			}
 		}
-		if n.Lines != lines || visited != n.Records || n.Records+n.NoJSON+n.Newer+n.TooLong > n.Lines {
+		if n.Lines != lines || visited != n.Records || calls != n.Calls || n.Records+n.Calls+n.NoJSON+n.Newer+n.TooLong > n.Lines {
 			t.Errorf("%d lines, %+v, %d visited", lines, n, visited)
 		}
 	})

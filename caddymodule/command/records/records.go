@@ -1,5 +1,5 @@
-// Package records reads the records of refusals from a log of Caddy in JSON lines. See
-// docs/operations.md, "Log", for the fields.
+// Package records reads the records of refusals, and the calls of the journal, from a log of Caddy in JSON lines. See
+// docs/operations.md, "Log" and "Journal", for the fields.
 package records
 
 import (
@@ -18,6 +18,14 @@ type Record struct {
 	Time    json.RawMessage `json:"ts,omitempty"` // in the form that the log's encoder has
 	Message string          `json:"msg"`
 	record.Record
+}
+
+// Call is a line of the journal.
+type Call struct {
+	Time    json.RawMessage `json:"ts,omitempty"` // in the form that the log's encoder has
+	Message string          `json:"msg"`
+	Took    json.RawMessage `json:"took"` // likewise
+	record.Call
 }
 
 // RuleOrigin returns where the rule of the record comes from. Logs of gateways that do not write
@@ -40,9 +48,17 @@ func (r *Record) RuleOrigin() policy.Origin {
 type Counts struct {
 	Lines   int // that are not blank
 	NoJSON  int // lines that are no JSON object; they are skipped
-	Newer   int // records of a version that this package does not know; they are skipped
+	Newer   int // records and calls of a version that this package does not know; they are skipped
 	TooLong int // lines that are longer than any record; they are skipped
 	Records int // records of any request
+	Calls   int // calls of the journal
+}
+
+// Concerns tells whether a line of a site is in question: name is the site's, that of its first host, or the host of the
+// request; "" for all.
+func Concerns(name, site, host string) bool {
+	first, _, _ := strings.Cut(site, "/")
+	return name == "" || strings.EqualFold(name, site) || strings.EqualFold(name, host) || strings.EqualFold(name, first)
 }
 
 // Find returns the records of one request, in their order: a batch has one for each part
@@ -52,7 +68,7 @@ func Find(log io.Reader, requestID string) (found []Record, n Counts, err error)
 		if rec.RequestID == requestID {
 			found = append(found, *rec)
 		}
-	})
+	}, nil)
 	return found, n, err
 }
 
@@ -61,6 +77,7 @@ func (n Counts) Plus(other Counts) Counts {
 	return Counts{
 		Lines: n.Lines + other.Lines, NoJSON: n.NoJSON + other.NoJSON, Newer: n.Newer + other.Newer,
 		TooLong: n.TooLong + other.TooLong, Records: n.Records + other.Records,
+		Calls: n.Calls + other.Calls,
 	}
 }
 

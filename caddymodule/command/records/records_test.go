@@ -2,6 +2,7 @@ package records_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -100,6 +101,23 @@ func TestRecord_RuleOrigin(t *testing.T) {
 		found, _, err := records.Find(strings.NewReader(line), "a")
 		if err != nil || len(found) != 1 || found[0].RuleOrigin() != want {
 			t.Errorf("%s: %+v, %v; want %q", line, found, err, want)
+		}
+	}
+}
+
+func TestTimeOf(t *testing.T) {
+	t.Parallel()
+	for _, ts := range []string{
+		`1767225600`, `1767225600.0`, `1767225600000`, `1767225600000000000`, `"2026-01-01T00:00:00Z"`, `"2026-01-01T00:00:00.000Z"`, `"2026-01-01T01:00:00.000+0100"`,
+		`"2026/01/01 00:00:00"`, `"2026/01/01 00:00:00.000"`, `"01/Jan/2026:00:00:00 +0000"`,
+	} {
+		if at, ok := records.TimeOf(json.RawMessage(ts)); !ok || at.Unix() != 1767225600 {
+			t.Errorf("%s: %v %v", ts, at, ok)
+		}
+	}
+	for _, ts := range []string{``, `0`, `-1`, `1e300`, `"yesterday"`, `{}`, `null`} {
+		if at, ok := records.TimeOf(json.RawMessage(ts)); ok {
+			t.Errorf("%s: %v", ts, at)
 		}
 	}
 }

@@ -10,9 +10,7 @@
 package suggest
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -127,7 +125,7 @@ func (c *Collector) Add(rec *records.Record) error {
 		c.other(rec.Site)
 		return nil
 	}
-	at, known := TimeOf(rec.Time)
+	at, known := records.TimeOf(rec.Time)
 	if !known {
 		c.read.NoTime++
 	}
@@ -169,24 +167,22 @@ func (c *Collector) row(key subject) (*row, error) {
 
 // Concerns tells whether a record is of the site in question.
 func (o *Options) Concerns(rec *records.Record) bool {
-	name := o.Host
-	return name == "" || strings.EqualFold(name, rec.Site) || strings.EqualFold(name, rec.Host) ||
-		strings.EqualFold(name, strings.TrimSuffix(rec.Site, rec.Base))
+	return records.Concerns(o.Host, rec.Site, rec.Host)
 }
 
-// LastOf is TimeOf of a record of observe mode that the options concern.
+// LastOf is records.TimeOf of a record of observe mode that the options concern.
 func (o *Options) LastOf(rec *records.Record) (at time.Time, ok bool) {
 	if rec.Outcome != observed || !o.Concerns(rec) {
 		return at, false
 	}
-	return TimeOf(rec.Time)
+	return records.TimeOf(rec.Time)
 }
 
 func (c *Collector) inTime(rec *records.Record) bool {
 	if c.options.Since.IsZero() {
 		return true
 	}
-	at, known := TimeOf(rec.Time)
+	at, known := records.TimeOf(rec.Time)
 	return known && !at.Before(c.options.Since)
 }
 
@@ -273,16 +269,4 @@ func cut(text string) string {
 		return strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
 	return text
-}
-
-// Scan reads a log and gives up to most of its records to take, Learn or Add; a log may grow
-// between the two. The error is that of the reader, or of take.
-func Scan(log io.Reader, most int, take func(*records.Record) error) (records.Counts, error) {
-	var full error
-	n, err := records.Each(log, func(rec *records.Record) {
-		if most--; full == nil && most >= 0 {
-			full = take(rec)
-		}
-	})
-	return n, cmp.Or(full, err)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
@@ -45,7 +46,7 @@ func (j *judge) leave(l Left) { j.left = append(j.left, l) }
 // and no gap. One user with several addresses is one user.
 func (j *judge) weighUsers(key subject, r *row, calls Calls) {
 	left := Left{Calls: calls, Reason: ReasonOwn, Rule: key.rule, At: r.at, Users: len(r.users.clients), MoreUsers: r.users.more}
-	forms := formsOf(key.route)
+	forms := index.Forms(key.route)
 	f := j.facts
 	forbidden := f.ofCore(key.route) && (key.method != "GET" || !f.mayName(key.route))
 	closed := forbidden || f.ofShop(key.route) || f.GuardedBy(key.method, forms) != "" || f.Risky(key.method, forms, nil) != nil
@@ -57,7 +58,7 @@ func (j *judge) weighUsers(key subject, r *row, calls Calls) {
 
 // weigh decides on calls without a login that login_only refuses. Each step only takes away.
 func (j *judge) weigh(key subject, r *row, calls Calls) {
-	forms := formsOf(key.route)
+	forms := index.Forms(key.route)
 	guard, need := j.facts.GuardedBy(key.method, forms), j.facts.Needed(key.method, forms)
 	risk := j.facts.Risky(key.method, forms, need)
 	left := Left{Calls: calls, Rule: "login_only"}
@@ -143,7 +144,7 @@ func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 		return ReasonCore, ""
 	case core && !j.facts.pagesRead(key.method, key.route):
 		return ReasonCore, line
-	case j.facts.owner(key.route, formsOf(key.route)) != nil:
+	case j.facts.owner(key.route, index.Forms(key.route)) != nil:
 		return ReasonNotNeeded, line
 	case slices.Contains(changes, key.method):
 		return ReasonChange, line

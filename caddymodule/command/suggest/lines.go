@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -29,7 +30,7 @@ func parameters(route string) int { return strings.Count(route, "/:") + strings.
 
 // opens returns the line that opens calls which are left out, or "".
 func (j *judge) opens(lines []Line, calls *Calls) string {
-	forms := formsOf(calls.Route)
+	forms := index.Forms(calls.Route)
 	if j.facts.GuardedBy(calls.Method, forms) != "" {
 		return ""
 	}

@@ -270,7 +270,7 @@ func TestReport_Text(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	list := recordsOf(seen{feedback, "page", 1, 3, nil}, seen{"GET /acme/v1/x", "page", 1, 3, nil})
-	since, _ := suggest.ParseTime("2026-01-01T00:30")
+	since, _ := records.ParseTime("2026-01-01T00:30")
 	for _, c := range []struct {
 		options suggest.Options
 		lines   int
@@ -293,22 +293,5 @@ func TestOptions(t *testing.T) {
 	}
 	if _, err := suggest.New(suggest.Options{MinClients: 101}); err == nil {
 		t.Error("101 clients can be counted")
-	}
-}
-
-func TestTimeOf(t *testing.T) {
-	t.Parallel()
-	for _, ts := range []string{
-		`1767225600`, `1767225600.0`, `1767225600000`, `1767225600000000000`, `"2026-01-01T00:00:00Z"`, `"2026-01-01T00:00:00.000Z"`, `"2026-01-01T01:00:00.000+0100"`,
-		`"2026/01/01 00:00:00"`, `"2026/01/01 00:00:00.000"`, `"01/Jan/2026:00:00:00 +0000"`,
-	} {
-		if at, ok := suggest.TimeOf(json.RawMessage(ts)); !ok || at.Unix() != 1767225600 {
-			t.Errorf("%s: %v %v", ts, at, ok)
-		}
-	}
-	for _, ts := range []string{``, `0`, `-1`, `1e300`, `"yesterday"`, `{}`, `null`} {
-		if at, ok := suggest.TimeOf(json.RawMessage(ts)); ok {
-			t.Errorf("%s: %v", ts, at)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package suggest
+package records
 
 import (
 	"encoding/json"
