@@ -153,6 +153,12 @@ func TestScope_Widening(t *testing.T) {
 		{"allow /**", "POST", "/?rest_route=/wp/v2/settings", 403},
 		{"allow /**", "POST", "/wp/v2/posts?_method=GET", 0},
 		{"allow /**", "GET", "/wp/v2/settings?_method=POST", 403},
+		{"allow PUT /wc/v3/orders/*", "PUT", "/wc/v3/orders/3", 0},
+		{"allow PUT /wc/v3/orders/*", "PUT", "/wc/v3/orders/batch", 403},
+		{"allow /wc/v3/orders/:id", "GET", "/wc/v3/orders/batch", 403},
+		{"allow /wc/v3/orders/*", "POST", "/?rest_route=/WC/v3/orders/batch/", 403},
+		{"allow /wc/v3/*/batch", "POST", "/wc/v3/orders/batch", 0},
+		{"allow /wc/v3/**", "POST", "/wc/v3/orders/batch", 0},
 	} {
 		target := "/wp-json" + tt.target
 		if strings.HasPrefix(tt.target, "/?") {

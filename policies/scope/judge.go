@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -103,15 +105,22 @@ func (p *Scopes) judge(s *Scope, r *policy.Request, early bool) (policy.Verdict,
 }
 
 // line returns the line that decides on a call. A route by which a credential can widen its scope is decided by a line
-// that spells it out.
+// that spells it out, and the batch of a collection by no line for one of its records.
 func (p *Scopes) line(s *Scope, c *call.Call) (policy.Match, bool) {
 	widener := p.widener(c)
 	for i := range s.Allow {
-		if match, ok := s.Allow[i].rule.Match(c); ok && (widener == nil || spells(match.Route, widener)) {
+		if match, ok := s.Allow[i].rule.Match(c); ok && (widener == nil || spells(match.Route, widener)) && !standsForBatch(match.Route, c) {
 			return match, true
 		}
 	}
 	return policy.Match{}, false
+}
+
+// standsForBatch tells whether c is for the batch of a collection, /wc/v3/orders/batch, and the last segment of a line is a wildcard
+// for one of its records.
+func standsForBatch(line *routes.Pattern, c *call.Call) bool {
+	segments, rest := line.Segments()
+	return !rest && strings.HasSuffix(c.Key, "/batch") && len(segments) > 0 && segments[len(segments)-1] != "batch"
 }
 
 // unmet refuses a call for a condition.

@@ -59,7 +59,13 @@ func (p *Scopes) Of(r *policy.Request, c caller.Credential) (names []string, uui
 	if b := bindings.Get(r); b != nil && c.Kind == caller.CredentialPassword {
 		c.UUID = b.uuid
 	}
-	return namesOf(p.of(c), func(*Scope) bool { return true }), c.UUID
+	return p.NamesOf(c, c.UUID), c.UUID
+}
+
+// NamesOf returns the names of the scopes of a credential. uuid is that of a password, "" where it is not known.
+func (p *Scopes) NamesOf(c caller.Credential, uuid string) []string {
+	c.UUID = strings.ToLower(uuid)
+	return namesOf(p.of(c), func(*Scope) bool { return true })
 }
 
 // of returns the scopes of one credential, as far as its names are known.

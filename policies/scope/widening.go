@@ -54,19 +54,31 @@ func spells(line, route *routes.Pattern) bool {
 	return true
 }
 
+// Widens returns whether a write that a line of a scope spells out, such as POST /wp/v2/users, is one by which a credential can
+// widen its own scope on a platform: W23.
+func Widens(p platforms.Platform, method string, line routes.Pattern) bool {
+	return slices.Contains(writing, method) && widensBy(widenersOf(p), &line)
+}
+
+// writing are the methods that write.
+var writing = []string{"POST", "PUT", "PATCH", "DELETE"}
+
+// widensBy tells whether a line spells out one of the routes of the table that it meets.
+func widensBy(wideners []routes.Pattern, line *routes.Pattern) bool {
+	return slices.ContainsFunc(wideners, func(route routes.Pattern) bool { return spells(line, &route) && line.Meets(route) })
+}
+
 // spelledOut returns the routes of the table that lines of the scope allow to write to.
 func (p *Scopes) spelledOut(s *Scope) (found []string) {
 	for i := range s.Allow {
 		target := s.Allow[i].rule.Target()
-		if !slices.ContainsFunc([]string{"POST", "PUT", "PATCH", "DELETE"}, target.HasMethod) {
+		if !slices.ContainsFunc(writing, target.HasMethod) {
 			continue
 		}
 		for j := range target.Routes() {
 			line := &target.Routes()[j]
-			for k := range p.wideners {
-				if route := &p.wideners[k]; spells(line, route) && line.Meets(*route) && !slices.Contains(found, line.String()) {
-					found = append(found, line.String())
-				}
+			if widensBy(p.wideners, line) && !slices.Contains(found, line.String()) {
+				found = append(found, line.String())
 			}
 		}
 	}
