@@ -155,7 +155,7 @@ func TestScope_Widening(t *testing.T) {
 		{"allow /**", "GET", "/wp/v2/settings?_method=POST", 403},
 		{"allow PUT /wc/v3/orders/*", "PUT", "/wc/v3/orders/3", 0},
 		{"allow PUT /wc/v3/orders/*", "PUT", "/wc/v3/orders/batch", 403},
-		{"allow /wc/v3/orders/:id", "GET", "/wc/v3/orders/batch", 403},
+		{"allow /wc/v3/orders/:id", "PATCH", "/wc/v3/orders/batch", 403},
 		{"allow /wc/v3/orders/*", "POST", "/?rest_route=/WC/v3/orders/batch/", 403},
 		{"allow /wc/v3/*/batch", "POST", "/wc/v3/orders/batch", 0},
 		{"allow /wc/v3/**", "POST", "/wc/v3/orders/batch", 0},

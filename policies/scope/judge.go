@@ -116,11 +116,11 @@ func (p *Scopes) line(s *Scope, c *call.Call) (policy.Match, bool) {
 	return policy.Match{}, false
 }
 
-// standsForBatch tells whether c is for the batch of a collection, /wc/v3/orders/batch, and the last segment of a line is a wildcard
+// standsForBatch tells whether c writes by the batch of a collection, /wc/v3/orders/batch, and the last segment of a line is a wildcard
 // for one of its records.
 func standsForBatch(line *routes.Pattern, c *call.Call) bool {
 	segments, rest := line.Segments()
-	return !rest && strings.HasSuffix(c.Key, "/batch") && len(segments) > 0 && segments[len(segments)-1] != "batch"
+	return !rest && c.Writes() && strings.HasSuffix(c.Key, "/batch") && len(segments) > 0 && segments[len(segments)-1] != "batch"
 }
 
 // unmet refuses a call for a condition.

@@ -3,6 +3,7 @@ package scope
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
@@ -25,6 +26,9 @@ func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 		for i := range s.Allow {
 			for _, route := range s.Allow[i].rule.Target().Routes() {
 				add(route)
+				if batch, ok := batchOf(&route); ok {
+					add(batch)
+				}
 			}
 		}
 	}
@@ -35,6 +39,17 @@ func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 		}
 		return f
 	}
+}
+
+// batchOf returns the batch that a line for the records of a collection does not stand for, see standsForBatch.
+func batchOf(line *routes.Pattern) (batch routes.Pattern, ok bool) {
+	segments, rest := line.Segments()
+	last := len(segments) - 1
+	if rest || last < 1 || segments[last] != "*" && segments[last][0] != ':' {
+		return batch, false
+	}
+	batch, err := routes.ParsePattern("/" + strings.Join(segments[:last], "/") + "/batch")
+	return batch, err == nil
 }
 
 // fate is judge for the calls of a region, for which one stands.

@@ -19,7 +19,7 @@ var triedKeys = func() (keys []string) {
 		for _, second := range []string{"", "/orders", "/users", "/webhooks", "/settings", "/zz"} {
 			keys = append(keys, first+second)
 			if second != "" {
-				keys = append(keys, first+second+"/zz", first+second+"/application-passwords", first+second+"/zz/application-passwords")
+				keys = append(keys, first+second+"/zz", first+second+"/application-passwords", first+second+"/batch", first+second+"/zz/application-passwords")
 			}
 		}
 	}
