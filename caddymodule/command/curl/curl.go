@@ -131,15 +131,18 @@ func (l *Line) header(contentType string) ([]string, error) {
 	return all, nil
 }
 
-// givenHeaders are the lines of --header, those of "@FILE" among them.
-func (l *Line) givenHeaders() (all []string, err error) {
-	for _, line := range l.headers {
+// givenHeaders are the lines of --header.
+func (l *Line) givenHeaders() (all []string, err error) { return Headers(l.headers, l.Input) }
+
+// Headers returns header lines as they are given to --header, and in place of "@FILE" those of the file; "@-" is input, unless that is nil.
+func Headers(given []string, input io.Reader) (all []string, err error) {
+	for _, line := range given {
 		file, ok := strings.CutPrefix(line, "@")
 		if !ok {
 			all = append(all, line)
 			continue
 		}
-		text, err := l.read(file)
+		text, err := (&Line{Input: input}).read(file)
 		if err != nil {
 			return nil, fmt.Errorf("--header: %w", err)
 		}

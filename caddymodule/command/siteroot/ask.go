@@ -3,6 +3,7 @@ package siteroot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -49,6 +50,9 @@ func (r *Root) Ask(ctx context.Context, route string, query url.Values, header [
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err == nil && len(body) > maxAnswer {
+		err = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
+	}
 	return &Answer{res.StatusCode, res.Header, body}, err
 }

@@ -108,6 +108,8 @@ func get(ctx context.Context, address string, header []string) (*Root, error) {
 		return nil, fmt.Errorf("%s: %w", shown, err)
 	case len(text) > maxRoot:
 		return nil, fmt.Errorf("%s: the answer is larger than %d MiB", shown, maxRoot>>20)
+	case len(header) > 0 && (res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden):
+		return nil, fmt.Errorf("%s is closed to callers without a login, and takes nothing of -H for one (%s)", shown, answered(res))
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 		return nil, fmt.Errorf("%s is closed to callers without a login (%s): add a header with -H, name the address of the site behind the gateway, or save the root and use --index", shown, answered(res))
 	case res.StatusCode != http.StatusOK:
