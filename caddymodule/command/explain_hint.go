@@ -26,13 +26,15 @@ func (e explanation) change(b *strings.Builder) {
 	stands := "in the block of restwarden at " + routing.Place(e.At, e.Imported)
 	own := importBlock(e.At, e.Imported, c.Before)
 	switch {
+	case c.Scope != "":
+		stands, own = "in the block of scope "+c.Scope+" at "+routing.Place(e.Decision.At, e.Decision.Imported), ""
 	case own != "":
 		stands = "in the site's own block, that of the import at " + own
 	case c.Before != "":
 		stands = "before " + c.Before
 	}
 	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+stands), c.Line)
-	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
+	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c))
 	if c.Risk != "" {
 		fmt.Fprintf(b, "  The catalogue calls the route risky: %s\n", c.Risk)
 	}
@@ -77,9 +79,11 @@ func (e explanation) policyName() string {
 }
 
 // opens says for whom a line opens or closes its route.
-func opens(line string) string {
-	words := strings.Fields(line)
+func opens(c *dryrun.Change) string {
+	words := strings.Fields(c.Line)
 	switch {
+	case c.Scope != "":
+		return "It allows this method and route to all credentials of the scope; other rules and the site still judge them."
 	case len(words) > 2 && words[0] == "allow" && words[1] == "plugin":
 		opened, more := "callers without a login need of the plugin", ""
 		if len(words) > 4 { // for groups

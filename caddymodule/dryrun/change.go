@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
 	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
+	"github.com/restwarden/restwarden/policies/scope"
 )
 
 // Change returns the smallest line of rules that changes the answer of a run, or nil if
@@ -22,7 +23,7 @@ import (
 //
 // For a refusal by access it is an "allow" line for the caller, the method and the route; for a
 // caller without a login "allow plugin", if one plugin of the catalogue needs the call.
-// For a call that passes it is a "deny" line. Other policies have no such line: what they
+// For a refusal by a scope it is a line of the scope. For a call that passes it is a "deny" line. Other policies have no such line: what they
 // refuse is no question of who may call.
 func (c *Config) Change(ctx context.Context, r Request, res *Result) (*Change, error) {
 	for _, try := range c.candidates(r, res) {
@@ -31,7 +32,7 @@ func (c *Config) Change(ctx context.Context, r Request, res *Result) (*Change, e
 			return nil, err
 		}
 		if changes := answer == Pass; changes != try.deny && answer != res.Answer && answer != Unknown {
-			return &Change{Line: try.line, Before: try.before, Answer: answer, Risk: try.risk}, nil
+			return &Change{Line: try.line, Before: try.before, Scope: try.scope, Answer: answer, Risk: try.risk}, nil
 		}
 	}
 	return nil, nil
@@ -46,6 +47,8 @@ type candidate struct {
 	limits []*ratelimit.RateLimit
 	before string
 	risk   string // see Change.Risk
+	scope  string // that takes allow, in place of rules
+	allow  scope.Allow
 }
 
 // candidates are the rules to try, those that open least first. Each is for one method and
@@ -66,6 +69,8 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 		for _, o := range opener.Openings(seeker(r, res), res.Reading.Method, formsOf(res.Reading), patterns(res.Reading)...) {
 			all = append(all, opening(&o, opener.Platform, before))
 		}
+	case d != nil:
+		return scopeLines(res, c.guardAt(res.At).site.Platform)
 	}
 	return all
 }
@@ -171,6 +176,9 @@ func (c *Config) tried(ctx context.Context, r Request, at string, try candidate)
 
 // insert puts a candidate into a directive.
 func insert(g *gateway.Gateway, try candidate) error {
+	if try.scope != "" {
+		return insertIntoScope(g, try)
+	}
 	c, err := g.Policy(access.Entry)
 	if err != nil {
 		return err

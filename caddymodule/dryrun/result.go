@@ -158,6 +158,7 @@ type Decision struct {
 type Change struct {
 	Line   string `json:"line"`             // "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback"
 	Before string `json:"before,omitempty"` // the place that it must stand before; "" for anywhere in the directive
+	Scope  string `json:"scope,omitempty"`  // the scope that takes the line; "" for the directive
 	Answer Answer `json:"answer"`           // with the line
 	// Risk is why the catalogue calls the route risky that the line opens.
 	Risk string `json:"risk,omitempty"`

@@ -120,3 +120,39 @@ func TestParseAs_Scope(t *testing.T) {
 		}
 	}
 }
+
+// TestChange_Scope: for a refusal by a scope the line is one of the scope, and helps. None is proposed by which the credential could
+// widen its scope, nor where another rule refuses as well.
+func TestChange_Scope(t *testing.T) {
+	t.Parallel()
+	c := load(t, scoped)
+	for _, tt := range []struct{ as, line, want string }{
+		{"scope:erp", "GET https://shop.example.com/wp-json/wc/v3/customers/5", "scope erp: allow GET /wc/v3/customers/:id: pass"},
+		{"scope:erp", "DELETE https://shop.example.com/wp-json/wc/v3/coupons/5", "scope erp: allow DELETE /wc/v3/coupons/:id: pass"},
+		{"scope:others", "GET https://shop.example.com/wp-json/wc/v3/products", "scope others: allow GET /wc/v3/products: pass"},
+		{"scope:erp", "POST https://shop.example.com/wp-json/wc/v3/webhooks", ""},
+		{"scope:agent", "POST https://shop.example.com/wp-json/wp/v2/users", ""},
+		{"scope:staff,role:author", "GET https://shop.example.com/wp-json/wp/v2/pages", ""},
+	} {
+		method, address, _ := strings.Cut(tt.line, " ")
+		r, err := dryrun.Build(method, address, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.As, err = dryrun.ParseAs(tt.as); err != nil {
+			t.Fatal(err)
+		}
+		result, err := c.Run(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change, err := c.Change(t.Context(), r, result)
+		got := ""
+		if change != nil {
+			got = "scope " + change.Scope + ": " + change.Line + ": " + string(change.Answer)
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%s %s: %q, %v; want %q", tt.as, tt.line, got, err, tt.want)
+		}
+	}
+}
