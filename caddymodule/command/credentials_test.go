@@ -58,7 +58,7 @@ func journalOf() (log string) {
 const wantErp = `key a1b2c3d, scope erp
   17 calls on 3 days from 2 addresses, 2026-01-01T00:00:00Z to 2026-01-03T00:00:06Z
   from 203.0.113.7 (14), 203.0.113.8 (3)
-  left out: 3 calls that only name it, from other addresses
+  left out: 3 calls with nothing but its name, from other addresses
   refused: 1 call with rest_credential_scope
     DELETE   /wc/v3/customers/:id  3  last 2026-01-03T00:00:06Z, 3 of them denied by the platform
     GET      /wc/v3/orders         3  last 2026-01-03T00:00:00Z
@@ -160,10 +160,27 @@ func TestCredentials_Load(t *testing.T) {
 	}
 }
 
+// ownList is a list of application passwords.
+const ownList = `[{"uuid":"` + uuid + `","app_id":"","name":"ERP\u001b[31m","created":"2026-01-01T00:00:00","last_used":null,"last_ip":"203.0.113.7","password":"s3cret"}]`
+
+// passwordSite answers the question for the application passwords of a login.
+func passwordSite(status int, body string) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "Basic YTpi":
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/wp-json/":
+			_, _ = w.Write([]byte(`{"namespaces":["wp/v2"],"routes":{"/wp/v2/posts":{}}}`)) // a test
+		case r.URL.Path == "/wp-json/wp/v2/users/me/application-passwords":
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body)) // a test
+		}
+	}))
+}
+
 // TestCredentials_Live: the uuids of a login are listed, and what the site answers else is said.
 func TestCredentials_Live(t *testing.T) {
 	t.Parallel()
-	const list = `[{"uuid":"` + uuid + `","app_id":"","name":"ERP\u001b[31m","created":"2026-01-01T00:00:00","last_used":null,"last_ip":"203.0.113.7","password":"s3cret"}]`
 	header := filepath.Join(t.TempDir(), "header")
 	if err := os.WriteFile(header, []byte("Authorization: Basic YTpi\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -175,9 +192,9 @@ func TestCredentials_Live(t *testing.T) {
 		want   string
 		code   int
 	}{
-		"a list":    {200, list, nil, uuid + `  ERP\x1b[31m  2026-01-01T00:00:00  never      203.0.113.7`, 0},
-		"by a file": {200, list, []string{"-H", "@" + header}, uuid, 0},
-		"JSON":      {200, list, []string{"--format", "json"}, `"uuid": "` + uuid + `"`, 0},
+		"a list":    {200, ownList, nil, uuid + `  ERP\x1b[31m  2026-01-01T00:00:00  never      203.0.113.7`, 0},
+		"by a file": {200, ownList, []string{"-H", "@" + header}, uuid, 0},
+		"JSON":      {200, ownList, []string{"--format", "json"}, `"uuid": "` + uuid + `"`, 0},
 		"none":      {200, "[]", nil, "no application passwords", 3},
 		"401":       {401, `{"code":"rest_not_logged_in"}`, nil, "does not accept the login of -H, or the login may not list its passwords (401 Unauthorized rest_not_logged_in)", 3},
 		"404":       {404, `{"code":"rest_no_route"}`, nil, "has no application passwords", 3},
@@ -186,17 +203,7 @@ func TestCredentials_Live(t *testing.T) {
 		"a page":    {200, "<html>", nil, "is no list in JSON", 3},
 		"too large": {200, "[" + strings.Repeat(" ", 2<<20) + "]", nil, "larger than 1 MiB", 3},
 	} {
-		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.Header.Get("Authorization") != "Basic YTpi":
-				w.WriteHeader(http.StatusUnauthorized)
-			case r.URL.Path == "/wp-json/":
-				_, _ = w.Write([]byte(`{"namespaces":["wp/v2"],"routes":{"/wp/v2/posts":{}}}`)) // a test
-			case r.URL.Path == "/wp-json/wp/v2/users/me/application-passwords":
-				w.WriteHeader(c.status)
-				_, _ = w.Write([]byte(c.body)) // a test
-			}
-		}))
+		site := passwordSite(c.status, c.body)
 		args := append([]string{"credentials", "--live", site.URL}, c.args...)
 		if !strings.Contains(strings.Join(args, " "), "@") {
 			args = append(args, "-H", "Authorization: Basic YTpi")

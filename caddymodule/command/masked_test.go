@@ -17,6 +17,7 @@ func TestCommands_Masked(t *testing.T) {
 	broken := guarded(t, "allow anyone /mcp/v1/"+secret+"/(")
 	page := filepath.Join(t.TempDir(), "page.html")
 	log := logFile(t, "log", []byte(strings.Repeat(observed("shop.example.com", "POST", "/mcp/v1/"+secret, "192.0.2.1", 1)+"\n", 3)))
+	journal := logFile(t, "journal", []byte(passed("shop.example.com", erp, "POST", "/mcp/v1/"+secret, "192.0.2.1", 200, 1)))
 	address := "https://shop.example.com/wp-json/mcp/v1/" + secret
 	for name, args := range map[string][]string{
 		"explain":          {"explain", "--config", config, "-X", "POST", address},
@@ -30,6 +31,8 @@ func TestCommands_Masked(t *testing.T) {
 		"audit, JSON":      {"audit", "--config", config, "--format", "json", "--index", root},
 		"audit, HTML":      {"audit", "--config", config, "--html", page, "--index", root},
 		"suggest":          {"suggest", log},
+		"credentials":      {"credentials", journal},
+		"scopes":           {"credentials", "--scopes", journal},
 		"suggest, JSON":    {"suggest", "--format", "json", log},
 		"explain, replay":  {"explain", "--config", config, "--log", log, "a"},
 	} {

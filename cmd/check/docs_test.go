@@ -145,6 +145,7 @@ var commandPages = map[string]string{
 	"README.md":                  "the step readme",
 	"docs/audit.md":              "TestDocs_Audit in caddymodule/command",
 	"docs/cost.md":               "the steps bench, once each, latency and wordpress",
+	"docs/credentials.md":        "TestDocs_Credentials in caddymodule/command",
 	"docs/erp-key.md":            "TestDocs_ERPKey in caddymodule/command",
 	"docs/explain.md":            "TestDocs_Explain in caddymodule/command",
 	"docs/install.md":            "the step release",

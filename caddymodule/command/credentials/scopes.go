@@ -90,18 +90,19 @@ func (p *proposal) scope(of *Credential) {
 
 // whoOf returns the line that names a credential, and what lacks for it.
 func whoOf(of *Credential) (line, lacks string) {
-	switch {
-	case of.Kind == caller.CredentialKey:
+	switch of.Kind {
+	case caller.CredentialKey:
 		if !caller.PlainKeyEnd(of.Key) {
 			lacks = "A scope names a key by its last seven characters, and the log has another text."
 		}
 		return "key " + of.Key, lacks
-	case of.Kind == caller.CredentialPassword:
+	case caller.CredentialPassword:
 		if !caller.PlainUUID(of.UUID) {
 			return "password <uuid>", "The scope needs the uuid of the password: caddy restwarden credentials --live URL -H HEADER lists those of the login, " +
 				"and a scope with password * and mode observe has the gateway ask for it, so that the log has it from then on."
 		}
 		return "password " + of.UUID, ""
+	case caller.CredentialUser:
 	}
 	if !caller.PlainLogin(of.Login) || strings.TrimSpace(of.Login) != of.Login || strings.HasPrefix(of.Login, "ck_") {
 		return "user <login>", "The login has characters that this command does not write into a Caddyfile."

@@ -87,14 +87,14 @@ func (of *Credential) text(b *strings.Builder) {
 		fmt.Fprintf(b, "  from %s\n", strings.Join(most, ", "))
 	}
 	if of.Strange > 0 {
-		fmt.Fprintf(b, "  left out: %s that only name it, from other addresses\n", count(of.Strange, "call"))
+		fmt.Fprintf(b, "  left out: %s with nothing but its name, from other addresses\n", count(of.Strange, "call"))
 	}
 	for _, r := range of.Refusals {
 		fmt.Fprintf(b, "  %s: %s with %s\n", strings.ReplaceAll(r.Outcome, "would_refuse", "would be refused"), count(r.Calls, "call"), r.Code)
 	}
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, r := range of.Routes {
-		fmt.Fprintf(w, "    %s\t%s\t%d\tlast %s%s\n", r.Method, r.Route, r.Calls, r.Last, r.note())
+		_, _ = fmt.Fprintf(w, "    %s\t%s\t%d\tlast %s%s\n", r.Method, r.Route, r.Calls, r.Last, r.note())
 	}
 	_ = w.Flush() // into memory
 }

@@ -134,7 +134,7 @@ func (n *Counts) record(line []byte) (rec *Record, other bool) {
 func (n *Counts) call(line []byte) *Call {
 	c := new(Call)
 	wrong, isJSON := n.parse(line, c)
-	if !isJSON || c.Version == 0 || c.Message != passedMessage || c.Call.RequestID == "" || !n.known(c.Version) || wrong {
+	if !isJSON || c.Version == 0 || c.Message != passedMessage || c.RequestID == "" || !n.known(c.Version) || wrong {
 		return nil
 	}
 	n.Calls++
