@@ -41,6 +41,9 @@ func (w Way) authorization() bool {
 
 func (w Way) form() bool { return w == InForm || w == InOAuthForm }
 
+// signed tells whether a way is a signature of OAuth 1.
+func (w Way) signed() bool { return w == InOAuthHeader || w == InOAuthQuery || w == InOAuthForm }
+
 // Spelling is how the name of a key is written.
 type Spelling struct {
 	Name  string                   // for messages, "" for the plain one
@@ -183,7 +186,7 @@ func (l *load) addLogin(c Carried) {
 }
 
 // TokenHeader is the header of a single sign-on. The directive names it as a credential.
-const TokenHeader = "X-Staff-Token"
+const TokenHeader = "X-Staff-Token" //nolint:gosec // a name
 
 // writable tells whether a header can hold how a key is written: the protocols take no
 // control bytes there, and drop or refuse blanks at its ends.

@@ -1,6 +1,9 @@
 package scopes
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Credential is something that says who a client is.
 type Credential struct {
@@ -62,49 +65,33 @@ func (c *Credential) asked(scopes []*Scope) bool {
 }
 
 // bound returns the scopes of which c is.
-func (c *Credential) bound(scopes []*Scope) (list []*Scope) {
-	names := func(of func(*Scope) []string, fits func(string) bool) {
-		named, rest := []*Scope(nil), []*Scope(nil)
-		for _, s := range scopes {
-			for _, name := range of(s) {
-				if name == Any {
-					rest = append(rest, s)
-				} else if fits(name) {
-					named = append(named, s)
-				}
-			}
-		}
-		if named == nil {
-			named = rest
-		}
-		list = append(list, named...)
-	}
-	keys := func(s *Scope) []string { return s.Keys }
-	users := func(s *Scope) []string { return s.Users }
-	passwords := func(s *Scope) []string { return s.Passwords }
+func (c *Credential) bound(scopes []*Scope) []*Scope {
 	switch {
 	case c.isKey():
-		names(keys, func(name string) bool { return name == c.end() })
-		return list
+		return naming(scopes, func(s *Scope) []string { return s.Keys }, func(name string) bool { return name == c.end() }, true)
 	case c.Kind == Nobody || c.Kind == Jetpack || c.Kind == Token:
 		return nil
 	}
-	if c.User != "" || c.Login != "" {
-		given := func(name string) bool { return strings.EqualFold(name, c.User) || strings.EqualFold(name, c.Login) }
-		if c.User != "" || c.Kind == Cookie {
-			names(users, given)
-		} else { // nobody is logged in, but a name is given
-			for _, s := range scopes {
-				for _, name := range s.Users {
-					if name != Any && given(name) {
-						list = append(list, s)
-					}
-				}
-			}
+	// A name that the request gives is enough to be bound by it, but only somebody who is logged in, or has a cookie,
+	// is one of those whom no scope names.
+	given := func(name string) bool { return strings.EqualFold(name, c.User) || strings.EqualFold(name, c.Login) }
+	list := naming(scopes, func(s *Scope) []string { return s.Users }, given, c.User != "" || c.Kind == Cookie)
+	if c.Password != "" {
+		list = append(list, naming(scopes, func(s *Scope) []string { return s.Passwords }, func(name string) bool { return name == c.Password }, true)...)
+	}
+	return list
+}
+
+// naming returns the scopes that name a credential, or, where none does and rest is true, those
+// for the rest.
+func naming(scopes []*Scope, names func(*Scope) []string, fits func(name string) bool, rest bool) (list []*Scope) {
+	for _, s := range scopes {
+		if slices.ContainsFunc(names(s), fits) {
+			list = append(list, s)
 		}
 	}
-	if c.Password != "" {
-		names(passwords, func(name string) bool { return name == c.Password })
+	if list == nil && rest {
+		return slices.DeleteFunc(slices.Clone(scopes), func(s *Scope) bool { return !slices.Contains(names(s), Any) })
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package scopes
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -133,7 +134,7 @@ func (d *draw) call() {
 	case of.rpc:
 		body, content = jsonMark, message
 		c.Members = []Member{{Path: "id"}, {Path: "jsonrpc"}, {Path: "method"}}
-	case c.Method == "OPTIONS":
+	case c.Method == http.MethodOptions:
 	case !writes(c.Method):
 		if d.oneIn(8) {
 			c.Members = d.placed(Query)
@@ -157,8 +158,12 @@ func (d *draw) call() {
 		default: // it is in the object
 		}
 	}
-	if c.Method == "GET" && strings.HasPrefix(c.Route, "/wp/v2/posts") && d.oneIn(3) {
+	if c.Method == http.MethodGet && strings.HasPrefix(c.Route, "/wp/v2/posts") && d.oneIn(3) {
 		d.load.query = append(d.load.query, pick(d, []string{"_embed", "_embed=author", "_envelope=1", "_fields=id"}))
+	}
+	if d.oneIn(40) {
+		d.load.query = append(d.load.query, pick(d, []string{"wc-api-version=3", "wc-api=x", "wc-api-route=/orders"}))
+		d.r.Beside = Page
 	}
 	d.spell(c, body, content)
 }
@@ -190,13 +195,21 @@ func (d *draw) spell(c *Call, body, content string) {
 	}
 	list := d.speller.spellings(c, body, d.load.query != nil)
 	d.r.Wire = pick(d, list)
-	d.r.Wire.load(&d.load, content)
-	if d.r.Method != "POST" { // PHP has no form of it, so that no credential stands there
+	if path := d.Base + "/any-page/"; d.oneIn(3) && strings.HasPrefix(d.r.Target, path) {
+		other := pick(d, []string{"/wc-api/v3/orders", "/xmlrpc.php"})
+		d.r.Target = d.Base + other + d.r.Target[len(path):]
+		d.r.Beside = Page
+		if other == "/xmlrpc.php" {
+			d.r.Beside = XMLRPC
+		}
+	}
+	d.r.load(&d.load, content)
+	if d.r.Method != http.MethodPost { // PHP has no form of it, so that no credential stands there
 		d.r.Carried = slices.DeleteFunc(d.r.Carried, func(c Carried) bool { return c.Way.form() })
 	}
-	if d.r.Method != c.Method && !(c.Method == "GET" && d.r.Method == "HEAD") {
+	if d.r.Method != c.Method && (c.Method != http.MethodGet || d.r.Method != http.MethodHead) {
 		d.r.Meaning.Wire = d.r.Method
-		d.r.HeldBack = d.r.Method == "GET" && d.r.Body != ""
+		d.r.HeldBack = d.r.Method == http.MethodGet && d.r.Body != ""
 	}
 }
 

@@ -36,12 +36,12 @@ func (c *Carried) loggedIn() bool {
 // nobody tells whether the platform takes a credential for nobody's on a call. That of a signature is not said: the
 // platform itself has to check it.
 func (c *Carried) nobody(of *Call) bool {
-	switch c.Way {
-	case InOAuthHeader, InOAuthQuery, InOAuthForm:
+	switch w := c.Way; {
+	case w.signed():
 		return false
-	case InForm, InQueryAlone, InBasicAlone:
+	case w == InForm, w == InQueryAlone, w == InBasicAlone:
 		return true
-	case InCookieAlone: // it counts on the index of a namespace
+	case w == InCookieAlone: // it counts on the index of a namespace
 		return of.Route != "/wp/v2"
 	}
 	return c.Forged || c.User == "" && c.Kind != Key && c.Kind != Login || c.Kind == Login && c.User == "" && !c.isKey()

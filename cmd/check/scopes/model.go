@@ -36,6 +36,8 @@ type Meaning struct {
 	Carried []Carried
 	Calls   []*Call // a call; of a batch first its own, then its parts
 	Wire    string  // the method of the request line, where that is another one than of Calls[0]
+	// Beside is another door to which the address of a call leads as well.
+	Beside Door
 	// Uncertain tells that the request has no certain reading, whatever it carries.
 	Uncertain bool
 	// HeldBack tells that the request has a body in JSON and is a GET whose method is overridden.
@@ -84,6 +86,10 @@ func Judge(scopes []*Scope, m *Meaning) Verdict {
 	}
 	allowed := !slices.ContainsFunc(enforced, func(s *Scope) bool { return !s.allows(m) })
 	switch {
+	case m.Beside == XMLRPC && closed(scopes) && m.sends():
+		return refused("a call by xmlrpc.php", outside, ambiguous)
+	case m.Beside == Page && slices.ContainsFunc(enforced, func(s *Scope) bool { return len(s.Keys) > 0 }):
+		return m.older(scopes, enforced, allowed)
 	case m.Uncertain || m.Repeated:
 		return refused("no certain reading", ambiguous, outside)
 	case enforcing(scopes) && m.misspelled() && allowed:
@@ -100,6 +106,23 @@ func Judge(scopes []*Scope, m *Meaning) Verdict {
 		return Verdict{Passes: true, Why: "no scope"}
 	}
 	return Verdict{Passes: true, Why: "inside", Bound: enforced}
+}
+
+// sends tells whether the request line is that of a message.
+func (m *Meaning) sends() bool {
+	if m.Wire != "" {
+		return writes(m.Wire)
+	}
+	return writes(m.Calls[0].Method)
+}
+
+// older judges a call whose address leads to the shop's older interface, too, at scopes of keys: it is closed to a key.
+func (m *Meaning) older(scopes, enforced []*Scope, allowed bool) Verdict {
+	v := Verdict{Codes: []string{outside, ambiguous}, Why: "a call by the shop's older interface", Bound: enforced}
+	v.Passes = allowed && !slices.ContainsFunc(m.Carried, func(c Carried) bool {
+		return c.isKey() && (c.misspelled() || slices.ContainsFunc(c.bound(scopes), func(s *Scope) bool { return !s.Observe }))
+	})
+	return v
 }
 
 // bound returns the scopes that bind m, each once, and whether only the platform can say so.

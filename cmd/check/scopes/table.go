@@ -49,25 +49,25 @@ func NewTable(p Platform) *Table {
 	add(Credential{Label: "nobody"})
 	add(Credential{Label: "Jetpack", Kind: Jetpack})
 	add(Credential{Label: "a single sign-on", Kind: Token, Forged: true})
-	var real []*Credential
+	var known []*Credential
 	for i, pair := range p.Keys() {
 		name, secret, _ := strings.Cut(pair, ":")
-		real = append(real, add(Credential{Label: fmt.Sprintf("key %d", i), Kind: Key, Name: name, Secret: secret}))
+		known = append(known, add(Credential{Label: fmt.Sprintf("key %d", i), Kind: Key, Name: name, Secret: secret}))
 	}
 	for _, k := range forged {
 		add(Credential{Label: "key " + k.ending, Kind: Key, Name: forgedKey(k.head, k.ending), Secret: "cs_x", Forged: true})
 	}
 	add(Credential{Label: "a short key", Kind: Key, Name: "ck_ab", Secret: "cs_x", Forged: true})
 	uuids := t.logins(p)
-	t.Scopes = table(real, uuids)
+	t.Scopes = table(known, uuids)
 	return t
 }
 
-// forged are keys, by what is repeated in them and their last seven characters.
+// forged are keys, by what is repeated in them and their last seven characters. A scope cannot
+// tell the first two apart, and the last two have none.
 var forged = []struct{ head, ending string }{
-	{"0", "aaaaaa1"}, {"1", "aaaaaa1"}, // two that a scope cannot tell apart
-	{"2", "bbbbbb2"}, {"3", "ccccccc"}, {"4", "ddddddd"}, {"5", "eeeeeee"}, {"6", "fffffff"},
-	{"7", "0000007"}, {"8", "0000008"}, {"9", "0000009"}, {"a", "000000a"}, {"b", "000000b"}, // the last two have no scope
+	{"0", "aaaaaa1"}, {"1", "aaaaaa1"}, {"2", "bbbbbb2"}, {"3", "ccccccc"}, {"4", "ddddddd"}, {"5", "eeeeeee"}, {"6", "fffffff"},
+	{"7", "0000007"}, {"8", "0000008"}, {"9", "0000009"}, {"a", "000000a"}, {"b", "000000b"},
 }
 
 // logins adds passwords, cookies and tokens. It returns the uuids of passwords by a name.
