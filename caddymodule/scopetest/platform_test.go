@@ -142,6 +142,9 @@ func (p *platform) take(number string) *arrival {
 	return a
 }
 
+// Login implements scopes.Platform.
+func (p *platform) Login(user string) string { return user }
+
 // Keys implements scopes.Platform.
 func (p *platform) Keys() [3]string {
 	k := p.Info().Keys

@@ -71,7 +71,7 @@ var clients = []string{"203.0.113.7", "203.0.113.207", "198.51.100.7", "2001:db8
 const usualSeed = 1795385575687319281
 
 // usualRequests is how many requests a set-up gets in a usual run.
-const usualRequests = 2000
+const usualRequests = 700
 
 func TestScopes(t *testing.T) {
 	seed, err := environment.Seed(usualSeed)
@@ -94,6 +94,7 @@ func (s *setup) run(t *testing.T, seed uint64, requests int) {
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
 	table := scopes.NewTable(p)
+	table.LogIn(p)
 	if s.change != nil {
 		table.Scopes = s.change(table.Scopes)
 	}
