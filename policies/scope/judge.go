@@ -37,6 +37,9 @@ func (p *Scopes) CheckReading(r *policy.Request) (policy.Verdict, error) {
 }
 
 func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (policy.Verdict, error) {
+	if v := refuseDoor(p.closeXMLRPC(r)); enforces(v) {
+		return v, nil // whoever sends it: nobody need be asked, and that script would not answer
+	}
 	b := p.bound(ctx, r)
 	first := b.verdict
 	if b.err != nil || first.Enforces() {

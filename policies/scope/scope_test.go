@@ -272,6 +272,9 @@ func TestScope_XMLRPC(t *testing.T) {
 	if d := judge(t, judged{http.MethodGet, "/xmlrpc.php", "", nil}, nil, user); status(d) != 0 {
 		t.Errorf("GET: %+v", d)
 	}
+	if d := judge(t, judged{"POST", "/xmlrpc.php?rest_route=/wp/v2/posts", "x", []string{basic("down")}}, nil, user); status(d) != 403 {
+		t.Errorf("the platform was asked who sends it: %+v", d)
+	}
 	for _, open := range []policy.Option{line("scope u", "user maria", "other_doors open"), line("scope k", "key *")} {
 		if d := judge(t, judged{"POST", "/xmlrpc.php", "x", nil}, nil, open); status(d) != 0 {
 			t.Errorf("open: %+v", d)
