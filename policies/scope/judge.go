@@ -37,7 +37,7 @@ func (p *Scopes) CheckReading(r *policy.Request) (policy.Verdict, error) {
 }
 
 func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (policy.Verdict, error) {
-	if v := refuseDoor(p.closeXMLRPC(r)); enforces(v) {
+	if v := refuseDoor(p.closeXMLRPC(r)); v.Enforces() {
 		return v, nil // whoever sends it: nobody need be asked, and that script would not answer
 	}
 	b := p.bound(ctx, r)

@@ -59,12 +59,12 @@ func (p *Scopes) Of(r *policy.Request, c caller.Credential) (names []string, uui
 	if b := bindings.Get(r); b != nil && c.Kind == caller.CredentialPassword {
 		c.UUID = b.uuid
 	}
-	return p.NamesOf(c, c.UUID), c.UUID
+	return p.NamesOf(c), c.UUID
 }
 
-// NamesOf returns the names of the scopes of a credential. uuid is that of a password, "" where it is not known.
-func (p *Scopes) NamesOf(c caller.Credential, uuid string) []string {
-	c.UUID = strings.ToLower(uuid)
+// NamesOf returns the names of the scopes of a credential, as far as its own names are known.
+func (p *Scopes) NamesOf(c caller.Credential) []string {
+	c.UUID = strings.ToLower(c.UUID)
 	return namesOf(p.of(c), func(*Scope) bool { return true })
 }
 

@@ -25,7 +25,7 @@ func (s *Site) hold(scopes *scope.Scopes) {
 		seen := false
 		for i := range s.Credentials {
 			c := &s.Credentials[i]
-			if slices.Contains(scopes.NamesOf(caller.Credential{Kind: c.Kind, Key: c.Key, Login: c.Login}, c.UUID), of.Name) {
+			if slices.Contains(scopes.NamesOf(caller.Credential{Kind: c.Kind, Key: c.Key, Login: c.Login, UUID: c.UUID}), of.Name) {
 				calls, seen = append(calls, c.Routes...), true
 			}
 		}
