@@ -14,11 +14,19 @@ import (
 // config is a configuration that is compared.
 type config struct {
 	name, caddyfile string
+	scopes          map[string]string // of callers, by their names
 }
 
 // proxied is a site with these directives and a proxy at its end.
 func proxied(name, body string) config {
-	return config{name, "shop.example.com {\n" + body + "\nreverse_proxy 127.0.0.1:8080\n}\n"}
+	return config{name: name, caddyfile: "shop.example.com {\n" + body + "\nreverse_proxy 127.0.0.1:8080\n}\n"}
+}
+
+// scoped is a site with these options, which name scopes of callers. KEY is the end of the shop key of the callers.
+func scoped(name, options string, scopes map[string]string) config {
+	c := directive(name, options)
+	c.scopes = scopes
+	return c
 }
 
 // directive is a site with these options of the directive.
@@ -73,14 +81,14 @@ func documented(t *testing.T) (all []config) {
 			t.Fatal(err)
 		}
 		for i, m := range block.FindAllStringSubmatch(string(text), -1) {
-			all = append(all, config{fmt.Sprintf("%s %d", strings.TrimSuffix(filepath.ToSlash(page), ".md"), i+1), m[1]})
+			all = append(all, config{name: fmt.Sprintf("%s %d", strings.TrimSuffix(filepath.ToSlash(page), ".md"), i+1), caddyfile: m[1]})
 		}
 	}
 	example, err := fs.ReadFile(root, "Caddyfile.example")
 	if err != nil || len(all) < 40 {
 		t.Fatalf("%d examples, %v", len(all), err)
 	}
-	return append(all, config{"Caddyfile.example", string(example)})
+	return append(all, config{name: "Caddyfile.example", caddyfile: string(example)})
 }
 
 const signatures = `
@@ -112,7 +120,7 @@ var directives = []config{
 	directive("signatures", signatures),
 	directive("signatures and login_only", signatures+"login_only"),
 	directive("prefix", "prefix api\nlogin_only"),
-	{"base", "http://shop.example.com {\nrestwarden wordpress {\nbase /blog\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\n"},
+	{name: "base", caddyfile: "http://shop.example.com {\nrestwarden wordpress {\nbase /blog\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\n"},
 	directive("abilities", "abilities {\nallow core/get-* shop/orders-query\n}"),
 	directive("credentials", "login_only\ncredentials header X-Staff-Token\ncredentials cookie staff_session"),
 	directive("jetpack", "login_only\ncredentials jetpack"),
@@ -132,16 +140,19 @@ var directives = []config{
 	directive("plugins", "login_only\nallow plugin wordpress woocommerce complianz-gdpr surecart\ndeny plugin surecart wordpress"),
 	directive("risky routes of plugins", "deny plugin wordpress woocommerce surecart\nallow anyone GET /wp/v2/search"),
 	directive("scopes", "scope erp {\nkey a1b2c3d\nallow GET /wc/v3/orders\n}\nscope others {\nkey *\nallow GET /wc/**\n}\nscope staff {\nuser *\nallow GET /wp/v2/**\n}"),
+	scoped("scopes of our own", "scope keys {\nkey KEY\nallow GET /wc/v3/orders /wc/v3/products\nallow PUT /wc/v3/orders/*\n}\nscope passwords {\npassword *\nallow GET /wp/v2/** /wc/v3/**\n}\nallow scope keys GET /wc/v3/products",
+		map[string]string{"key": "keys", "user": "passwords", "role:editor": "passwords", "role:shop_manager": "passwords", "role:administrator": "passwords"}),
+	scoped("a scope of a user", "login_only\nscope editors {\nuser editor\nallow GET /wp/v2/posts\n}\nscope others {\nkey *\nallow /wc/**\n}\nallow scope others /wc/v3/orders", map[string]string{"role:editor": "editors", "key": "others"}),
 	directive("a scope observes", "scope others {\nkey *\nuser *\nmode observe\n}"),
 	directive("conditions", "login_only\nallow users PUT /wp/v2/posts/* {\nonly title\n}\nallow anyone POST /complianz/v1/track {\nfrom 127.0.0.0/8\n}"),
 	directive("unknown caller passes", "login_only\naccess {\non_error pass\n}"),
 }
 
 var layouts = []config{
-	{"no TLS", "http://shop.example.com {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n"},
-	{"several sites", "shop.example.com {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\nother.example.com {\nrestwarden wordpress {\nmode observe\nlogin_only\n}\nreverse_proxy 127.0.0.1:8081\n}\nbare.example.com {\nreverse_proxy 127.0.0.1:8082\n}\n"},
-	{"a wildcard beside a host", "*.example.com {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\nshop.example.com {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\n"},
-	{"host matchers", "*.example.com {\n@a host a.example.com any.example.com\nhandle @a {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\nhandle {\nrespond \"none\" 404\n}\n}\n"},
+	{name: "no TLS", caddyfile: "http://shop.example.com {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n"},
+	{name: "several sites", caddyfile: "shop.example.com {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\nother.example.com {\nrestwarden wordpress {\nmode observe\nlogin_only\n}\nreverse_proxy 127.0.0.1:8081\n}\nbare.example.com {\nreverse_proxy 127.0.0.1:8082\n}\n"},
+	{name: "a wildcard beside a host", caddyfile: "*.example.com {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\nshop.example.com {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\n"},
+	{name: "host matchers", caddyfile: "*.example.com {\n@a host a.example.com any.example.com\nhandle @a {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\nhandle {\nrespond \"none\" 404\n}\n}\n"},
 	proxied("handle_path before the proxy", "restwarden wordpress {\nbase /blog\nlogin_only\n}\nhandle_path /blog/* {\nreverse_proxy 127.0.0.1:8080\n}"),
 	proxied("the directive in handle_path", "handle_path /blog/* {\n"+guarded+"reverse_proxy 127.0.0.1:8080\n}"),
 	proxied("handle blocks", "handle /health {\nrespond ok 200\n}\nhandle /wp-json/* {\n"+guarded+"reverse_proxy 127.0.0.1:8080\n}"),
@@ -150,14 +161,14 @@ var layouts = []config{
 	proxied("a matcher by header", "@named not header X-Skip 1\nrestwarden @named wordpress {\nlogin_only\n}"),
 	proxied("an expression", "@e expression `{method}.startsWith(\"P\")`\nrestwarden @e wordpress {\nlogin_only\n}"),
 	proxied("a matcher by address", "@outside not remote_ip 10.0.0.0/8\nrestwarden @outside wordpress {\nlogin_only\n}"),
-	{"named routes", "&(guarded) {\nroute {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n}\nshop.example.com {\ninvoke guarded\n}\nhttp://other.example.com {\ninvoke guarded\n}\n"},
-	{"a route in order", "shop.example.com {\nroute {\nrespond /closed \"closed\" 503\n" + guarded + "respond /health ok 200\nreverse_proxy 127.0.0.1:8080\n}\n}\n"},
-	{"a route without its first", "shop.example.com {\nroute /wp-json/wp/* {\nreverse_proxy 127.0.0.1:8080\n}\nroute {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n}\n"},
+	{name: "named routes", caddyfile: "&(guarded) {\nroute {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n}\nshop.example.com {\ninvoke guarded\n}\nhttp://other.example.com {\ninvoke guarded\n}\n"},
+	{name: "a route in order", caddyfile: "shop.example.com {\nroute {\nrespond /closed \"closed\" 503\n" + guarded + "respond /health ok 200\nreverse_proxy 127.0.0.1:8080\n}\n}\n"},
+	{name: "a route without its first", caddyfile: "shop.example.com {\nroute /wp-json/wp/* {\nreverse_proxy 127.0.0.1:8080\n}\nroute {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n}\n"},
 	proxied("redirects", guarded+"redir /api/* /wp-json{uri} 308\nredir /old /new"),
 	proxied("rewrites", guarded+"rewrite /users /wp-json/wp/v2/users\nuri strip_prefix /de"),
-	{"php_fastcgi", "http://shop.example.com {\nroot /srv/www\nencode gzip\n" + guarded + "php_fastcgi 127.0.0.1:9000\nfile_server\n}\n"},
-	{"php_fastcgi in a folder", "shop.example.com {\nroot /srv/www\nrestwarden wordpress {\nbase /blog\nlogin_only\n}\nphp_fastcgi 127.0.0.1:9000 {\ntry_files {path} {path}/index.php /blog/index.php\n}\nfile_server\n}\n"},
-	{"files before the directive", "shop.example.com {\nroot /srv/www\n@static {\nfile\npath *.css *.txt\n}\nhandle @static {\nfile_server\n}\nhandle {\n" + guarded + "php_fastcgi 127.0.0.1:9000\n}\n}\n"},
+	{name: "php_fastcgi", caddyfile: "http://shop.example.com {\nroot /srv/www\nencode gzip\n" + guarded + "php_fastcgi 127.0.0.1:9000\nfile_server\n}\n"},
+	{name: "php_fastcgi in a folder", caddyfile: "shop.example.com {\nroot /srv/www\nrestwarden wordpress {\nbase /blog\nlogin_only\n}\nphp_fastcgi 127.0.0.1:9000 {\ntry_files {path} {path}/index.php /blog/index.php\n}\nfile_server\n}\n"},
+	{name: "files before the directive", caddyfile: "shop.example.com {\nroot /srv/www\n@static {\nfile\npath *.css *.txt\n}\nhandle @static {\nfile_server\n}\nhandle {\n" + guarded + "php_fastcgi 127.0.0.1:9000\n}\n}\n"},
 	proxied("forward_auth before the directive", "route {\nforward_auth 127.0.0.1:9091 {\nuri /auth\ncopy_headers Remote-User\n}\n"+guarded+"reverse_proxy 127.0.0.1:8080\n}"),
 	proxied("forward_auth behind the directive", guarded+"forward_auth 127.0.0.1:9091 {\nuri /auth\n}"),
 	proxied("handle_errors", guarded+"respond /gone 410\nerror /wp-json/forbidden/* 403\nhandle_errors {\nrestwarden wordpress {\nlogin_only\n}\nrewrite * /wp-json/wp/v2/users\nreverse_proxy 127.0.0.1:8080\n}"),
@@ -168,6 +179,6 @@ var layouts = []config{
 	proxied("a bounded body", "request_body {\nmax_size 1KB\n}\n"+guarded),
 	proxied("rest_call", guarded+"@users rest_call GET /wp/v2/users\nhandle @users {\nrespond \"users\" 200\n}"),
 	proxied("rest_call before the directive", "@users rest_call GET /wp/v2/users\nredir @users /login\n"+guarded),
-	{"nothing is guarded here", "shop.example.com {\nrespond \"closed\" 503\n}\nother.example.com {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n"},
-	{"abort and error", "shop.example.com {\nroute {\nabort /abort\nerror /error 418\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n}\n"},
+	{name: "nothing is guarded here", caddyfile: "shop.example.com {\nrespond \"closed\" 503\n}\nother.example.com {\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n"},
+	{name: "abort and error", caddyfile: "shop.example.com {\nroute {\nabort /abort\nerror /error 418\n" + guarded + "reverse_proxy 127.0.0.1:8080\n}\n}\n"},
 }

@@ -139,6 +139,8 @@ func prepared(t *testing.T, one config, p *platform, seed uint64, all []*recordi
 	} {
 		t.Setenv(name, value)
 	}
+	key, _, _ := strings.Cut(p.info.Keys.ReadWriteKey, ":")
+	one.caddyfile = strings.ReplaceAll(one.caddyfile, "KEY\n", key[len(key)-7:]+"\n")
 	c := &comparison{t: t, config: one}
 	c.write()
 	of := share

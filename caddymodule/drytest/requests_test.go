@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/cmd/check/testkit/doors"
 	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
@@ -158,6 +159,13 @@ func (m *mixer) signed() {
 func mixed(t *testing.T, c *config, p *platform, seed uint64, all []*recordings.Recording, share float64) *mixer {
 	t.Helper()
 	m := &mixer{Rand: rand.New(rand.NewPCG(seed, uint64(len(c.caddyfile)))), platform: p, callers: p.callers(), base: c.base(), hosts: c.hosts()}
+	for name, scope := range c.scopes {
+		who := m.callers[name]
+		if who.as.Scope = scope; who.as.Kind == dryrun.Key {
+			who.as.Kind = dryrun.OfScope
+		}
+		m.callers[name] = who
+	}
 	m.secure = slices.ContainsFunc(m.hosts, func(at string) bool { return strings.HasPrefix(at, "https") })
 	if len(m.hosts) == 0 {
 		t.Fatalf("no host in\n%s", c.caddyfile)
