@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 	"github.com/restwarden/restwarden/cmd/platform/site"
@@ -90,22 +89,6 @@ func outcomes(t *testing.T, w *world, list []attack) []decided {
 	return all
 }
 
-// suggested runs the command over a log.
-func suggested(t *testing.T, args ...string) (out, problems string) {
-	t.Helper()
-	c := caddycmd.Commands()["restwarden"]
-	cmd := &cobra.Command{Use: c.Name, SilenceUsage: true}
-	c.CobraFunc(cmd)
-	var o, p bytes.Buffer
-	cmd.SetOut(&o)
-	cmd.SetErr(&p)
-	cmd.SetArgs(append([]string{"suggest"}, args...))
-	if err := cmd.Execute(); err != nil {
-		t.Fatalf("%v: %s", err, p.String())
-	}
-	return o.String(), p.String()
-}
-
 // TestSuggest: honest calls and recorded attacks go through observe mode. What "suggest" makes
 // of the log lets every honest call pass, and none of the attacks that login_only alone
 // refuses.
@@ -132,8 +115,8 @@ func TestSuggest(t *testing.T) {
 		p.gate(line, "", edits...).passed()
 	}
 	watched := outcomes(t, p, list)
-	lines, _ := suggested(t, p.log)
-	if again, _ := suggested(t, p.log); again != lines || string(caddyfile.Format([]byte(lines))) != lines {
+	lines, _ := caddyrun.Command(t, "suggest", p.log)
+	if again, _ := caddyrun.Command(t, "suggest", p.log); again != lines || string(caddyfile.Format([]byte(lines))) != lines {
 		t.Errorf("not formatted, or not the same again:\n%s", lines)
 	}
 	checkSilent(t, lines)
@@ -178,15 +161,8 @@ func checkSilent(t *testing.T, lines string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := caddycmd.Commands()["restwarden"]
-	cmd := &cobra.Command{Use: c.Name, SilenceUsage: true}
-	c.CobraFunc(cmd)
-	var out bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(&out)
-	cmd.SetArgs([]string{"check", "--config", file, "--format", "json"})
-	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), `"findings": []`) && !onlySpool(out.String()) {
-		t.Errorf("%v: %s\n%s", err, out.String(), text)
+	if out, _ := caddyrun.Command(t, "check", "--config", file, "--format", "json"); !strings.Contains(out, `"findings": []`) && !onlySpool(out) {
+		t.Errorf("%s\n%s", out, text)
 	}
 }
 

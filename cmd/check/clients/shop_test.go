@@ -60,6 +60,7 @@ type shops struct {
 	now      time.Time
 	recorder *wire.Recorder
 	caddy    string // its address
+	journal  string // file for the journal of a gateway; "" for none
 	trusted  string // file with the recorder's certificate; "" over http
 }
 
@@ -105,9 +106,13 @@ func (s *shops) open(t *testing.T, directive string) *run {
 	t.Cleanup(behind.Close)
 	r := &run{site: platform, info: platform.Info()}
 	directive = strings.ReplaceAll(directive, "{read key}", r.info.Keys.ReadKey)
-	caddyrun.Start(t, &caddyrun.File{Sites: []caddyrun.Site{{
+	file := &caddyrun.File{Sites: []caddyrun.Site{{
 		Address: s.caddy, Secure: s.way.secure, Body: fmt.Sprintf("%s\nreverse_proxy %s", directive, behind.Listener.Addr()),
-	}}})
+	}}}
+	if s.journal != "" {
+		file.Log = "file " + s.journal
+	}
+	caddyrun.Start(t, file)
 	if s.way.secure { // Caddy makes the certificate in the background
 		wait.For(t, 10*time.Second, "the certificate", func() bool { return s.shakesHands(t.Context()) })
 	}
@@ -128,6 +133,9 @@ func (s *shops) shakesHands(ctx context.Context) bool {
 func (s *shops) session(t *testing.T, program, directive string) *run {
 	t.Helper()
 	r := s.open(t, directive)
+	if s.journal != "" {
+		s.learns(t, r.info.Keys.ReadKey)
+	}
 	key, secret, _ := strings.Cut(r.info.Keys.ReadWriteKey, ":")
 	r.steps = libraries.Run(t, program, s.trusted, map[string]any{
 		"url": s.recorder.URL(), "key": key, "secret": secret, "inQuery": s.way.inQuery,
