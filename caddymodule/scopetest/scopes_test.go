@@ -83,8 +83,8 @@ func TestScopes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("RESTWARDEN_SEED=%d repeats this run", seed)
-	for _, s := range setups {
-		t.Run(s.name, func(t *testing.T) { s.run(t, seed, int(requests)) })
+	for i, s := range setups {
+		t.Run(s.name, func(t *testing.T) { s.run(t, seed+uint64(i), int(requests)) })
 	}
 }
 
@@ -147,7 +147,7 @@ func (j *judge) all(addresses []string, requests int) {
 	var group sync.WaitGroup
 	for first := range senders {
 		to := newSender(j.t, addresses[0], addresses[1])
-		from := &scopes.Generator{Base: j.setup.base, Credentials: j.table.Credentials, Clients: clients}
+		from := &scopes.Generator{Base: j.setup.base, Credentials: j.table.Credentials, Clients: clients, Scopes: j.table.Scopes}
 		group.Go(func() {
 			for n := first; n < requests && j.faults.Load() < 20; n += senders {
 				r := from.Next(rand.New(rand.NewPCG(j.seed, uint64(n))))
@@ -174,6 +174,9 @@ func (j *judge) one(to *sender, n int, r *scopes.Request) {
 		j.fault(n, r, &verdict, protocol, why)
 	}
 	j.count(&verdict, arrived != nil)
+	if arrived != nil && hides(r, &verdict) && arrived.answer != string(answer.Body) {
+		j.add("answers that a scope changes")
+	}
 }
 
 func (j *judge) judged(r *scopes.Request, v *scopes.Verdict, answer *rawhttp.Answer, arrived *arrival) string {
@@ -227,19 +230,23 @@ func (j *judge) fault(n int, r *scopes.Request, v *scopes.Verdict, protocol, why
 }
 
 func (j *judge) count(v *scopes.Verdict, passed bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	what := v.Why + ", refused"
 	if passed {
-		what = v.Why + ", passed"
+		j.add(v.Why + ", passed")
+	} else {
+		j.add(v.Why + ", refused")
 	}
-	j.counts[what]++
 	if v.Either() {
-		j.counts["either"]++
+		j.add("either")
 	}
 }
 
-// report tells how many requests there were of each kind, and that none is missing.
+func (j *judge) add(what string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.counts[what]++
+}
+
+// report tells how many requests there were of each kind.
 func (j *judge) report(requests int) {
 	j.t.Helper()
 	var words []string
@@ -251,6 +258,9 @@ func (j *judge) report(requests int) {
 	most := requests / 100
 	if j.setup.locked { // the platform has to say which credentials count
 		most = requests / 4
+	}
+	if j.counts["inside, passed"] == 0 {
+		j.t.Error("nothing was inside of its scope")
 	}
 	if either := j.counts["either"]; either > most {
 		j.t.Errorf("the model leaves two outcomes for %d", either)

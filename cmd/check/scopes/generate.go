@@ -14,6 +14,7 @@ type Generator struct {
 	Base        string // home path, as clients write it
 	Credentials []*Credential
 	Clients     []string // addresses
+	Scopes      []*Scope // so that many requests are inside of one
 
 	speller speller
 }
@@ -33,12 +34,28 @@ type draw struct {
 	load load
 }
 
-// Next makes a request out of choices.
+// Next makes a request out of choices. Half of the requests are tried again a few times until a scope that binds them
+// allows them: of all requests few are.
 func (g *Generator) Next(c grammar.Choices) *Request {
 	if g.speller.kept == nil {
 		g.speller = speller{base: g.Base, kept: map[string][]Wire{}}
 	}
-	d := &draw{Generator: g, Choices: c, r: &Request{}}
+	const tries = 5
+	again := c.IntN(2) * tries
+	for {
+		d := &draw{Generator: g, Choices: c, r: &Request{}}
+		d.any()
+		if again--; again < 0 {
+			return d.r
+		}
+		if v := Judge(g.Scopes, &d.r.Meaning); v.Passes && len(v.Bound) > 0 {
+			return d.r
+		}
+	}
+}
+
+// any makes a request of any kind.
+func (d *draw) any() {
 	switch n := d.IntN(20); {
 	case n < 13:
 		d.call()
@@ -51,7 +68,6 @@ func (g *Generator) Next(c grammar.Choices) *Request {
 	default:
 		d.message()
 	}
-	return d.r
 }
 
 func (d *draw) oneIn(n int) bool { return d.IntN(n) == n-1 }
@@ -162,7 +178,9 @@ func (d *draw) call() {
 		d.load.query = append(d.load.query, pick(d, []string{"_embed", "_embed=author", "_envelope=1", "_fields=id"}))
 	}
 	if d.oneIn(40) {
-		d.load.query = append(d.load.query, pick(d, []string{"wc-api-version=3", "wc-api=x", "wc-api-route=/orders"}))
+		name := pick(d, []string{"wc-api-version", "wc-api", "wc-api-route"})
+		d.load.query = append(d.load.query, name+"=3")
+		c.Members = append(c.Members, Member{Place: Query, Path: name})
 		d.r.Beside = Page
 	}
 	d.spell(c, body, content)

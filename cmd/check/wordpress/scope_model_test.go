@@ -41,7 +41,10 @@ func TestScope_Model(t *testing.T) {
 			var group sync.WaitGroup
 			const senders = 4
 			for first := range senders {
-				from := &scopes.Generator{Base: m.gate.Site.Base, Credentials: m.table.Credentials, Clients: []string{"203.0.113.7", "203.0.113.207", "198.51.100.7", "2001:db8:1::7"}}
+				from := &scopes.Generator{
+					Base: m.gate.Site.Base, Credentials: m.table.Credentials, Scopes: m.table.Scopes,
+					Clients: []string{"203.0.113.7", "203.0.113.207", "198.51.100.7", "2001:db8:1::7"},
+				}
 				group.Go(func() {
 					for i := first; i < n; i += senders {
 						r := from.Next(rand.New(rand.NewPCG(options.seed, uint64(i))))
