@@ -98,6 +98,10 @@ func Judge(scopes []*Scope, m *Meaning) Verdict {
 		return refused("a key that is misspelled", ambiguous, outside)
 	case m.HeldBack && slices.ContainsFunc(enforced, func(s *Scope) bool { return s.looks(m) }):
 		return refused("a body that some servers drop", ambiguous, outside)
+	case asked && m.Beside == XMLRPC && allowed: // that script answers no question
+		return Verdict{Passes: true, Codes: []string{unavailable}, Why: "asked at another door", Bound: enforced}
+	case asked && m.Beside == XMLRPC:
+		return refused("asked at another door", outside, unavailable)
 	case !allowed && asked && len(m.Carried) > 1:
 		return refused("outside, of two", outside, unavailable)
 	case !allowed:
