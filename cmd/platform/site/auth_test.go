@@ -99,7 +99,9 @@ func TestApplicationPasswords(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
 		t.Helper()
 		const list = "/cms/v2/users/me/application-passwords"
-		c.rest("GET", list, "").want(401, "rest_cannot_list_application_passwords")
+		c.rest("GET", list, "").want(401, "rest_not_logged_in")
+		c.rest("GET", list+"/introspect", "").want(401, "rest_not_logged_in")
+		c.rest("GET", "/cms/v2/users/1/application-passwords", "").want(401, "rest_cannot_list_application_passwords")
 		c.rest("GET", "/cms/v2/users/1/application-passwords", "", c.as("customer")).want(403, "rest_cannot_list_application_passwords")
 		c.rest("POST", list, `{}`, c.as("customer")).want(400, "rest_missing_callback_param")
 		a := c.rest("POST", list, `{"name":"phone"}`, c.as("customer")).want(201)
