@@ -211,9 +211,12 @@ func (d *draw) spell(c *Call, body, content string) {
 	if body == formMark && d.load.form == nil {
 		body = ""
 	}
+	if slices.ContainsFunc(d.r.Carried, func(c Carried) bool { return c.Kind == Jetpack }) { // its words are everyday ones
+		c.Members = append(c.Members, Member{Place: Query, Path: "token"})
+	}
 	list := d.speller.spellings(c, body, d.load.query != nil)
 	d.r.Wire = pick(d, list)
-	if path := d.Base + "/any-page/"; d.oneIn(3) && strings.HasPrefix(d.r.Target, path) {
+	if path := d.Base + "/any-page/"; d.oneIn(3) && d.r.Beside == REST && strings.HasPrefix(d.r.Target, path) {
 		other := pick(d, []string{"/wc-api/v3/orders", "/xmlrpc.php"})
 		d.r.Target = d.Base + other + d.r.Target[len(path):]
 		d.r.Beside = Page
