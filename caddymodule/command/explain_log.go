@@ -190,6 +190,7 @@ func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
 	add("host", rec.Host, "")
 	add("call", strings.TrimSpace(rec.Method+" "+rec.Route), strings.TrimSpace(onlyForm(rec.Form)+" "+rec.Scheme))
 	add("caller", strings.TrimSpace(rec.Caller+" "+strings.Join(rec.Roles, ", ")), rec.ClientIP)
+	add("credential", rec.Credential.String(), "")
 	add("ids", strings.Trim(fmt.Sprint(rec.IDs), "[]"), "")
 	add("sent by", map[string]string{
 		"page": "a page of the site, as the browser says", "other": "something else than a page of the site, as the browser says",

@@ -5,6 +5,7 @@ package record
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,21 @@ type Credential struct {
 	Login   string `json:"login,omitempty"` // of a claimed one only where it is plain, see caller.PlainLogin
 	Scope   string `json:"scope,omitempty"` // the scopes of the credential, with commas
 	Claimed bool   `json:"claimed,omitempty"`
+}
+
+// String returns how people call the credential, "key a1b2c3d, scope erp"; "" for none.
+func (c Credential) String() string {
+	if c.Kind == "" {
+		return ""
+	}
+	text := strings.Join(slices.DeleteFunc([]string{c.Kind, c.Key, c.UUID, c.Login}, func(s string) bool { return s == "" }), " ")
+	if c.Scope != "" {
+		text += ", scope " + c.Scope
+	}
+	if c.Claimed {
+		text += ", which nobody has verified"
+	}
+	return text
 }
 
 // Call is a line of the journal: one call that has passed. Its fields are called as those of a Record, and

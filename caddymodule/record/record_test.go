@@ -138,3 +138,17 @@ func TestRecord_OneHome(t *testing.T) {
 		}
 	}
 }
+
+func TestCredential_String(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]record.Credential{
+		"":                                {},
+		"key a1b2c3d, scope erp":          {Kind: "key", Key: "a1b2c3d", Scope: "erp"},
+		"password a-b maria":              {Kind: "password", UUID: "a-b", Login: "maria"},
+		"user, which nobody has verified": {Kind: "user", Claimed: true},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -215,12 +215,14 @@ function entry(r) {
 	summary.append(make("span", refused ? "bad" : "odd", refused ? code : only ? `only observed: ${code}` : `would be ${code}`),
 		make("code", "", only && r.route === "unknown" ? "an unknown address" : `${r.method} ${r.route}`), " ");
 	if (!only) summary.append(make("span", "faint", ruleOf(r)));
-	const facts = [["why", r.why], ["policy", `${r.policy}${r.rule ? `, rule ${ruleOf(r)}` : ""}`], ["code", only && r.code], ["at", r.at], ["imported", r.imported], ["from", `${r.client_ip}, ${callers[r.caller] ?? r.caller}${r.user_id ? ` ${r.user_id}` : ""}, ${{page: "by a page of the site", other: "not by a page of the site", none: "nothing says by which page"}[r.from]}`],
+	const facts = [["why", r.why], ["policy", `${r.policy}${r.rule ? `, rule ${ruleOf(r)}` : ""}`], ["credential", r.credential && credentialOf(r.credential)], ["code", only && r.code], ["at", r.at], ["imported", r.imported], ["from", `${r.client_ip}, ${callers[r.caller] ?? r.caller}${r.user_id ? ` ${r.user_id}` : ""}, ${{page: "by a page of the site", other: "not by a page of the site", none: "nothing says by which page"}[r.from]}`],
 		["line that lets it pass", r.remedy], ["error", r.error], ["request id", r.request_id]].filter(([, text]) => text);
 	const details = make("details", "", summary);
 	details.addEventListener("toggle", () => details.append(make("dl", "", ...facts.flatMap(([name, text]) => [make("dt", "", name), make("dd", "", text)]))), {once: true});
 	return details;
 }
+
+const credentialOf = c => [[c.kind, c.key, c.uuid, c.login].filter(Boolean).join(" "), c.scope && `scope ${c.scope}`, c.claimed && "which nobody has verified"].filter(Boolean).join(", ");
 
 const callers = {"": "who called was not asked", anonymous: "without a login", user: "user", key: "with a shop key", unverified: "with a login that only the site can check"};
 
