@@ -30,19 +30,18 @@ func unwrapped(body []byte) (before, inner, behind []byte) {
 
 const nameOfScript = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
-// containers are the wrappers in which an answer may stand: none, a batch of calls, or
-// the lists of a collection's batch; each of them also in an _envelope.
-var containers = [][]string{
-	{},
-	{"responses", "body"},
-	{"create"},
-	{"update"},
-	{"delete"},
-	{"body"},
-	{"body", "responses", "body"},
-	{"body", "create"},
-	{"body", "update"},
-	{"body", "delete"},
+// containers are the wrappers in which a record may stand, see containersOf.
+var containers = containersOf()
+
+// containersOf returns the wrappers: none, a batch of calls, or the lists of a collection's batch; each of them also in an
+// _envelope, and with the record as previous, where the platform has deleted it for good.
+func containersOf() (all [][]string) {
+	for _, list := range [][]string{{}, {"responses", "body"}, {"create"}, {"update"}, {"delete"}} {
+		for _, container := range [][]string{list, slices.Concat([]string{"body"}, list)} {
+			all = append(all, container, slices.Concat(container, []string{"previous"}))
+		}
+	}
+	return all
 }
 
 // Redact replaces the values at paths by "[redacted]", in every element of arrays on the
