@@ -21,7 +21,17 @@ func (w *Whole) ProvenByAnswer() bool {
 		return false
 	}
 	presented, err := w.Presented()
-	return err == nil && len(presented) == 1 && w.Site.countCredentials(w.HTTP, 2) < 2
+	return err == nil && len(presented) == 1 && w.Site.countCredentials(w.HTTP, 2)+w.keysInForm() < 2
+}
+
+// keysInForm returns how many variables of a form carry a shop key. They are not among what countCredentials counts.
+func (w *Whole) keysInForm() (n int) {
+	for _, variable := range [...]string{"consumer_key", oauth1[0]} {
+		if _, set, err := w.Call.FormVariable(variable); set || err != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // knownRoutes are routes that the platform runs only for somebody it knows.
