@@ -112,7 +112,8 @@ func TestAudit_OwnRules(t *testing.T) {
 func TestAudit_Scopes(t *testing.T) {
 	file := guarded(t, "login_only", "allow role editor /wp/v2/pages",
 		"scope erp {", "key a1b2c3d", "allow GET /wc/v3", "allow POST /wc/v3/paypal-webhooks {", "only status", "}", "}",
-		"scope agent {", "password 0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11", "allow GET /wp/v2/**", "}", "scope others {", "key *", "}")
+		"scope agent {", "password 0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11", "allow GET /wp/v2/**", "}", "scope others {", "key *", "}",
+		"scope two {", "key 0000000", "password 5f0c2f0e-3a55-4c5c-8f0e-6a1d7f3b9c22", "allow GET /wp/v2/posts /wc/v3", "}")
 	report := auditJSON(t, "--index", savedRoot, "--config", file)
 	seen := map[string]string{}
 	for i := range report.Routes {
@@ -121,15 +122,15 @@ func TestAudit_Scopes(t *testing.T) {
 		}
 	}
 	for call, want := range map[string]string{
-		"GET /wc/v3":                  "map[agent:none erp:all others:none]",
-		"POST /wc/v3/paypal-webhooks": "map[agent:none erp:some others:none]",
-		"GET /wp/v2/posts":            "map[agent:all erp:none others:none]",
-		"POST /wp/v2/posts":           "map[agent:none erp:none others:none]",
-		"GET /wp/v2/pages":            "map[agent:some erp:none others:none]",
-		"GET /wc/store/v1/cart":       "map[agent:none erp:none others:none]",
-		"POST /wp/v2/users/:id":       "map[agent:none erp:none others:none]",
-		"GET /wp/v2/posts/:id":        "map[agent:all erp:none others:none]",
-		"DELETE /wp/v2/posts/:id":     "map[agent:none erp:none others:none]",
+		"GET /wc/v3":                  "map[agent:none erp:all others:none two:all]",
+		"POST /wc/v3/paypal-webhooks": "map[agent:none erp:some others:none two:none]",
+		"GET /wp/v2/posts":            "map[agent:all erp:none others:none two:some]",
+		"POST /wp/v2/posts":           "map[agent:none erp:none others:none two:none]",
+		"GET /wp/v2/pages":            "map[agent:some erp:none others:none two:none]",
+		"GET /wc/store/v1/cart":       "map[agent:none erp:none others:none two:none]",
+		"POST /wp/v2/users/:id":       "map[agent:none erp:none others:none two:none]",
+		"GET /wp/v2/posts/:id":        "map[agent:all erp:none others:none two:none]",
+		"DELETE /wp/v2/posts/:id":     "map[agent:none erp:none others:none two:none]",
 	} {
 		if seen[call] != want {
 			t.Errorf("%s: %q, want %q", call, seen[call], want)
@@ -139,14 +140,14 @@ func TestAudit_Scopes(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	out, _, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--config", file)
-	if status != 0 || !strings.Contains(out, "administrator  scope agent  scope erp  scope others  anonymous, as proposed below") {
+	if status != 0 || !strings.Contains(out, "administrator  scope agent  scope erp  scope others  scope two  anonymous, as proposed below") {
 		t.Errorf("%d\n%s", status, out)
 	}
 	html := t.TempDir() + "/audit.html"
 	if _, problems, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--config", file, "--html", html); status != 0 {
 		t.Fatal(problems)
 	}
-	if page, err := os.ReadFile(html); err != nil || !strings.Contains(string(page), "<th>admin.</th><th>agent</th><th>erp</th><th>others</th>") {
+	if page, err := os.ReadFile(html); err != nil || !strings.Contains(string(page), "<th>admin.</th><th>agent</th><th>erp</th><th>others</th><th>two</th>") {
 		t.Errorf("%v\n%s", err, page)
 	}
 }

@@ -70,27 +70,48 @@ func Callers() []string {
 	return []string{string(Anonymous), string(User), string(Key), "role:NAME", "cap:NAME", "scope:NAME"}
 }
 
-// On returns the caller with the credential that a scope of the site gives to it; it has no kind without a scope. The
-// error says that the site has no such scope, or that it is of keys and the caller said to be a user.
-func (a As) On(site *policy.Site) (As, caller.Credential, error) {
+// Holder is a caller with the credential that a scope of the site gives to it, which has no kind without a scope.
+type Holder struct {
+	As
+	Credential caller.Credential
+}
+
+// On returns the first of EachOn.
+func (a As) On(site *policy.Site) (Holder, error) {
+	all, err := a.EachOn(site)
+	if err != nil {
+		return Holder{}, err
+	}
+	return all[0], nil
+}
+
+// EachOn returns the caller as each kind of credentials that its scope has, and those of users alone where a role is said.
+// The error says that the site has no such scope, or that it is of keys and the caller said to be a user.
+func (a As) EachOn(site *policy.Site) (all []Holder, err error) {
 	if a.Scope == "" {
-		return a, caller.Credential{}, nil
+		return []Holder{{As: a}}, nil
 	}
 	var declared []string
 	if site.Scopes != nil {
 		declared = site.Scopes.Names()
-		if has, ok := site.Scopes.Holder(a.Scope); ok {
-			switch {
-			case has.Kind != caller.CredentialKey:
-			case a.Kind != OfScope:
-				return a, has, fmt.Errorf("the scope %s is of shop keys, which have no role", a.Scope)
-			default:
-				a.Kind = Key
-			}
-			return a, has, nil
-		}
 	}
-	return a, caller.Credential{}, fmt.Errorf("there is no scope %q at this site%s", a.Scope, policy.Prefixed(": ", typo.Hint(a.Scope, declared...)))
+	if !slices.Contains(declared, a.Scope) {
+		return nil, fmt.Errorf("there is no scope %q at this site%s", a.Scope, policy.Prefixed(": ", typo.Hint(a.Scope, declared...)))
+	}
+	for _, has := range site.Scopes.Holders(a.Scope) {
+		one := a
+		if has.Kind == caller.CredentialKey {
+			if a.Kind != OfScope {
+				continue
+			}
+			one.Kind = Key
+		}
+		all = append(all, Holder{one, has})
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("the scope %s is of shop keys, which have no role", a.Scope)
+	}
+	return all, nil
 }
 
 // String returns the text that ParseAs reads.

@@ -154,17 +154,17 @@ func (c *Config) Reach(ctx context.Context, r Request) (*gateway.ServedSite, *Re
 		r.Secure = r.Secure && len(server.TLSConnPolicies) > 0
 	}
 	guard := c.guardFor(server, host)
-	as, has, err := r.As.On(guard.site)
+	holder, err := r.As.On(guard.site)
 	if err != nil {
 		return nil, nil, err
 	}
-	r.As = as
+	r.As = holder.As
 	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(guard))
 	run.stub = stub{
-		as: as, has: has, records: r.Records, ability: r.Abilities, index: c.index,
+		as: holder.As, has: holder.Credential, records: r.Records, ability: r.Abilities, index: c.index,
 		platform: &guard.site.Platform, home: guard.home(r, host), release: guard.site.Release, secure: r.Secure,
 	}
-	status, err := serve(ctx, run, server, r, r.withCredentials(guard, has))
+	status, err := serve(ctx, run, server, r, r.withCredentials(guard, holder.Credential))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,6 +19,11 @@ const scoped = `shop.example.com {
 			password 0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11
 			allow /wp/v2/pages /wp/v2/posts
 		}
+		scope both {
+			key 1234567
+			password 5f0c2f0e-3a55-4c5c-8f0e-6a1d7f3b9c22
+			allow /wp/v2/pages
+		}
 		scope staff {
 			user maria@example.com
 			allow GET /wp/v2/posts
@@ -64,6 +69,8 @@ func TestRun_Scopes(t *testing.T) {
 		{"scope:agent,role:author", "GET https://shop.example.com/wp-json/wp/v2/pages", dryrun.Refused, "rest_forbidden"},
 		{"scope:agent", "POST https://shop.example.com/xmlrpc.php", dryrun.Refused, "rest_credential_scope"},
 		{"scope:agent", "GET http://shop.example.com/wp-json/wp/v2/posts", dryrun.Pass, ""}, // the platform takes no password by http
+		{"scope:both", "GET https://shop.example.com/wp-json/wp/v2/pages", dryrun.Refused, "incorrect_password"},
+		{"scope:both,role:editor", "GET https://shop.example.com/wp-json/wp/v2/pages", dryrun.Pass, ""},
 		{"scope:staff", "GET https://shop.example.com/wp-json/wp/v2/posts", dryrun.Pass, ""},
 		{"scope:staff,role:editor", "GET https://shop.example.com/wp-json/wp/v2/pages", dryrun.Refused, "rest_credential_scope"},
 	} {

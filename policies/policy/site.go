@@ -54,10 +54,10 @@ type Scopes interface {
 	Verified(ctx context.Context, r *Request) ([]string, error)
 	// Of returns the names of the scopes of a credential that r carries, and its uuid, as far as they are known.
 	Of(r *Request, c caller.Credential) (names []string, uuid string)
-	// Holder returns a credential of a scope: the first key that it names, else the first password, of a user whom no
-	// scope names, else the first user, by a cookie. "*" stands for one that no scope names. It is not ok for a name that is
-	// no scope's.
-	Holder(name string) (c caller.Credential, ok bool)
+	// Holders returns a credential of each kind that a scope has: the first key that it names, the first password, of a user
+	// whom no scope names, and the first user, by a cookie. "*" stands for one that no scope names. There is none for a name
+	// that is no scope's.
+	Holders(name string) []caller.Credential
 	// Granted returns the names of the scopes that rules take the holder of a verified credential for, as Verified does. A
 	// credential without a name is one that no scope names.
 	Granted(c caller.Credential) []string

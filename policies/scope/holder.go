@@ -9,21 +9,23 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// Holder implements [policy.Scopes].
-func (p *Scopes) Holder(name string) (c caller.Credential, ok bool) {
+// Holders implements [policy.Scopes].
+func (p *Scopes) Holders(name string) (all []caller.Credential) {
 	s := p.named(name)
 	if s == nil {
-		return c, false
+		return nil
 	}
-	switch {
-	case len(s.Keys) > 0:
-		return caller.Credential{Kind: caller.CredentialKey, Key: p.keys.first(s.Keys, func(n int) string { return fmt.Sprintf("%07d", n) })}, true
-	case len(s.Passwords) > 0:
+	if len(s.Keys) > 0 {
+		all = append(all, caller.Credential{Kind: caller.CredentialKey, Key: p.keys.first(s.Keys, func(n int) string { return fmt.Sprintf("%07d", n) })})
+	}
+	if len(s.Passwords) > 0 {
 		uuid := p.passwords.first(s.Passwords, func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) })
-		return caller.Credential{Kind: caller.CredentialPassword, Login: p.users.unnamed(anybody), UUID: strings.ToLower(uuid)}, true
-	default:
-		return caller.Credential{Kind: caller.CredentialUser, Login: p.users.first(s.Users, anybody)}, true
+		all = append(all, caller.Credential{Kind: caller.CredentialPassword, Login: p.users.unnamed(anybody), UUID: strings.ToLower(uuid)})
 	}
+	if len(s.Users) > 0 {
+		all = append(all, caller.Credential{Kind: caller.CredentialUser, Login: p.users.first(s.Users, anybody)})
+	}
+	return all
 }
 
 // Terms implements [policy.Scopes].

@@ -1,6 +1,7 @@
 package scope_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies"
@@ -10,26 +11,27 @@ import (
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-// TestHolder: a scope stands for one of its credentials, and "*" for one that no scope names.
-func TestHolder(t *testing.T) {
+// TestHolders: a scope stands for one of its credentials of each kind, and "*" for one that no scope names.
+func TestHolders(t *testing.T) {
 	t.Parallel()
 	s := policytest.NewSite(t)
 	policytest.Guarded(t, s, policies.Catalog[:],
 		line("scope erp", "key * 0000000 a1b2c3d"), line("scope rest", "key *"), line("scope agent", "password 0C8F5B1E-7D1C-4A4E-9A57-2F6F0C1F9A11"),
 		line("scope staff", "user somebody0 *"), line("scope others", "user *", "password *"))
-	for name, want := range map[string]caller.Credential{
-		"erp":    {Kind: caller.CredentialKey, Key: "0000000"},
-		"rest":   {Kind: caller.CredentialKey, Key: "0000001"},
-		"agent":  {Kind: caller.CredentialPassword, Login: "somebody1", UUID: "0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11"},
-		"staff":  {Kind: caller.CredentialUser, Login: "somebody0"},
-		"others": {Kind: caller.CredentialPassword, Login: "somebody1", UUID: "00000000-0000-4000-8000-000000000000"},
+	for name, want := range map[string][]caller.Credential{
+		"erp":   {{Kind: caller.CredentialKey, Key: "0000000"}},
+		"rest":  {{Kind: caller.CredentialKey, Key: "0000001"}},
+		"agent": {{Kind: caller.CredentialPassword, Login: "somebody1", UUID: "0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11"}},
+		"staff": {{Kind: caller.CredentialUser, Login: "somebody0"}},
+		"others": {
+			{Kind: caller.CredentialPassword, Login: "somebody1", UUID: "00000000-0000-4000-8000-000000000000"},
+			{Kind: caller.CredentialUser, Login: "somebody1"},
+		},
+		"none": nil,
 	} {
-		if got, ok := s.Scopes.Holder(name); got != want || !ok {
+		if got := s.Scopes.Holders(name); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
-	}
-	if _, ok := s.Scopes.Holder("none"); ok {
-		t.Error("a scope that nobody has declared has a holder")
 	}
 }
 
@@ -69,7 +71,7 @@ func TestHolder_Prove(t *testing.T) {
 	} {
 		q := review.Claim{Never: tt.never, Methods: []string{"GET"}, Routes: []string{tt.route}, Caller: tt.who}
 		if tt.scope != "" {
-			q.Credential, _ = s.Scopes.Holder(tt.scope)
+			q.Credential = s.Scopes.Holders(tt.scope)[0]
 		}
 		p, err := review.Prove(c, q)
 		if err != nil || p.Holds != tt.holds || tt.unproved != (len(p.Unproved) > 0) {

@@ -83,7 +83,7 @@ func TestScope_ProveAsTriedOut(t *testing.T) {
 				q.Caller.Kind = caller.User
 			}
 			if name != "" {
-				q.Credential, _ = s.Scopes.Holder(name)
+				q.Credential = s.Scopes.Holders(name)[0]
 			}
 			if m := strings.TrimSpace(d.methods()); m != "" {
 				q.Methods = strings.Split(m, ",")

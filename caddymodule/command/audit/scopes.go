@@ -18,26 +18,28 @@ type holder struct {
 	reachers []*review.Reacher
 }
 
-// holders returns a holder for each scope of the site.
+// holders returns a holder for each kind of credentials of each scope of the site.
 func (g *Gateway) holders() (all []holder, err error) {
 	site := g.Chain.Site()
 	if site.Scopes == nil {
 		return nil, nil
 	}
 	for _, name := range site.Scopes.Names() {
-		as, has, err := dryrun.As{Kind: dryrun.OfScope, Scope: name}.On(site)
+		each, err := dryrun.As{Kind: dryrun.OfScope, Scope: name}.EachOn(site)
 		if err != nil {
 			return nil, err
 		}
-		h := holder{scope: name, who: as.Caller()}
-		for _, chain := range append([]*policy.Chain{g.Chain}, g.Beside...) {
-			reacher, err := review.NewHolderReacher(chain, h.who, has)
-			if err != nil {
-				return nil, err
+		for _, one := range each {
+			h := holder{scope: name, who: one.Caller()}
+			for _, chain := range append([]*policy.Chain{g.Chain}, g.Beside...) {
+				reacher, err := review.NewHolderReacher(chain, h.who, one.Credential)
+				if err != nil {
+					return nil, err
+				}
+				h.reachers = append(h.reachers, reacher)
 			}
-			h.reachers = append(h.reachers, reacher)
+			all = append(all, h)
 		}
-		all = append(all, h)
 	}
 	return all, nil
 }
@@ -45,16 +47,20 @@ func (g *Gateway) holders() (all []holder, err error) {
 // scopesOf returns what each holder reaches of a route, for each of its methods.
 func scopesOf(holders []holder, r *route) ([]map[string]Reach, error) {
 	all := make([]map[string]Reach, len(r.methods))
+	of := map[string][][]review.Reached{} // of all holders of a scope
 	for _, h := range holders {
 		found, err := reachOf(h.reachers, r.patterns, r.methods, []caller.Caller{h.who})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
 		}
-		for j := range r.methods {
+		of[h.scope] = each(of[h.scope], found, join)
+	}
+	for j := range r.methods {
+		for scope, found := range of {
 			if all[j] == nil {
 				all[j] = map[string]Reach{}
 			}
-			all[j][h.scope] = reach(&found[j][0])
+			all[j][scope] = reach(&found[j][0])
 		}
 	}
 	return all, nil

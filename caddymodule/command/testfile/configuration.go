@@ -53,7 +53,7 @@ func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, erro
 	case site == nil:
 		return nil, unreached(result)
 	}
-	as, _, err := r.As.On(site.Policies)
+	as, err := r.As.On(site.Policies)
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +110,44 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	if err := c.reached(ctx, p, i, site, u); err != nil {
 		return nil, err
 	}
-	as, has, err := p.As[i].On(site.Policies)
+	holders, err := p.As[i].EachOn(site.Policies)
 	if err != nil {
 		return nil, err
 	}
-	claim := review.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: as.Caller(), Credential: has}
+	claim := review.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes}
+	proved := &Proved{Holds: true}
+	for i, holder := range holders {
+		claim.Caller, claim.Credential = holder.Caller(), holder.Credential
+		one, err := c.proveOne(request, site, u, claim)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			one.of(holder)
+		}
+		proved.add(one)
+	}
+	return proved, nil
+}
+
+// of makes what was found of another credential of a scope than the first, as which a run plays its holder, one that no run can
+// confirm.
+func (p *Proved) of(holder dryrun.Holder) {
+	for _, c := range p.Counter {
+		p.Unproved = append(p.Unproved, fmt.Sprintf("A %s of %s breaks it with %s %s.", holder.Credential.Kind, holder.As, c.Method, c.URLs[0]))
+	}
+	p.Counter = nil
+}
+
+// add adds what is proved of more calls.
+func (p *Proved) add(more *Proved) {
+	p.Holds = p.Holds && more.Holds
+	p.Counter = append(p.Counter, more.Counter...)
+	p.Unproved = append(p.Unproved, more.Unproved...)
+}
+
+// proveOne proves a claim for the directive of a site, and for the others of its address.
+func (c *configuration) proveOne(r dryrun.Request, site *gateway.ServedSite, u *url.URL, claim review.Claim) (*Proved, error) {
 	if c.index {
 		if claim.Index = discover.Of(site.Policies).Index(u.Host); claim.Index == nil {
 			return nil, errors.New("the saved index has no routes")
@@ -133,7 +166,7 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	for _, e := range proof.Counter {
 		proved.Counter = append(proved.Counter, Counterexample{Method: e.Method, URLs: urls(u, site, e.Route)})
 	}
-	return proved, c.proveOthers(request, site, u, claim, proved)
+	return proved, c.proveOthers(r, site, u, claim, proved)
 }
 
 // proveOthers proves a claim for the other directives of the site's address, too. Only a

@@ -14,6 +14,9 @@ const (
 	sub   = "never: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com/blog }"
 )
 
+// mixedScope has a scope whose key is nobody outside of the shop's routes, and whose password is somebody.
+const mixedScope = "shop.example.com {\nrestwarden wordpress {\nlogin_only\nscope both {\nkey a1b2c3d\npassword 0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11\nallow /wp/v2/posts\n}\n}\nreverse_proxy 127.0.0.1:8080\n}"
+
 // holes are configurations with a way past the rules, and some that nearly have one.
 var holes = map[string]struct {
 	caddyfile, test string
@@ -55,6 +58,13 @@ var holes = map[string]struct {
 	"no directive": {
 		"shop.example.com {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\nother.example.com {\nreverse_proxy 127.0.0.1:8081\n}",
 		"never: { as: anonymous, routes: [/wp/v2/**], at: https://other.example.com }", testfile.Failed, "the gateway is not on the way",
+	},
+	"a scope of two kinds": {
+		mixedScope, "never: { as: \"scope:both\", calls: POST, routes: [/wp/v2/posts], at: https://shop.example.com }",
+		testfile.Unknown, "A password of scope:both breaks it with POST https://shop.example.com/wp-json/wp/v2/posts.",
+	},
+	"what neither kind may": {
+		mixedScope, "never: { as: \"scope:both\", calls: POST, routes: [/wp/v2/pages], at: https://shop.example.com }", testfile.Passed, "proved",
 	},
 	"a base": {
 		"shop.example.com {\nrestwarden wordpress {\nbase /blog\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", sub, testfile.Passed, "proved",
