@@ -42,6 +42,8 @@ func (p *Scopes) judgeInside(s *Scope, c *call.Call, m *mcp.Message) policy.Verd
 	switch {
 	case !allowed:
 		return s.refuse("None of its lines allows the REST call that the tool runs inside.")
+	case writesBatch(c):
+		return s.refuse("The tool runs a batch inside, whose parts cannot be judged.")
 	case match.Rule.Conditions != nil:
 		return s.refuse("The tool runs a REST call inside, where the conditions of the line cannot be judged.")
 	case givesName(m, match.Route.Names()):

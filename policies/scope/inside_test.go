@@ -11,7 +11,7 @@ import (
 func TestScope_Inside(t *testing.T) {
 	t.Parallel()
 	const door = "/wp-json/wp/v2/wpmcp"
-	lines := []string{"password " + uuid, "allow POST /wp/v2/wpmcp /zz/mcp /mcp/zz", "allow GET /wc/v3/orders /wc/v3/orders/:id", "allow /wp/v2/**", "allow PUT /wc/v3/orders/*", "\tonly status"}
+	lines := []string{"password " + uuid, "allow POST /wp/v2/wpmcp /zz/mcp /mcp/zz", "allow GET /wc/v3/orders /wc/v3/orders/:id", "allow /wp/v2/**", "allow PUT /wc/v3/orders/*", "\tonly status", "allow GET,POST /wc/v3/products/**"}
 	inner := func(method, route, more string) string {
 		return policytest.ToolCall("run_api_function", `{"route":"`+route+`","method":"`+method+`"`+more+`}`)
 	}
@@ -35,6 +35,8 @@ func TestScope_Inside(t *testing.T) {
 		"a name in another member":  {door, inner("GET", "/wc/v3/orders/5", `,"params":{"id":7}`), 403},
 		"a name in a list":          {door, inner("GET", "/wc/v3/orders/5", `,"data":[{"id":7}]`), 403},
 		"a batch":                   {door, inner("POST", "/batch/v1", ""), 400},
+		"a collection's batch":      {door, inner("POST", "/wc/v3/products/batch", `,"data":{"delete":[5]}`), 403},
+		"a batch that only reads":   {door, inner("GET", "/wc/v3/products/batch", ""), 0},
 		"a query":                   {door, inner("GET", "/wc/v3/orders?x=1", ""), 400},
 		"encoded":                   {door, inner("GET", "/wc/v3/%6frders", ""), 400},
 		"no method":                 {door, policytest.ToolCall("run_api_function", `{"route":"/wc/v3/orders"}`), 400},

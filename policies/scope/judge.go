@@ -119,12 +119,15 @@ func (p *Scopes) line(s *Scope, c *call.Call) (policy.Match, bool) {
 	return policy.Match{}, false
 }
 
-// standsForBatch tells whether c writes by the batch of a collection, /wc/v3/orders/batch, and the last segment of a line is a wildcard
+// standsForBatch tells whether c writes by a batch, /wc/v3/orders/batch, and the last segment of a line is a wildcard
 // for one of its records.
 func standsForBatch(line *routes.Pattern, c *call.Call) bool {
 	segments, rest := line.Segments()
-	return !rest && c.Writes() && strings.HasSuffix(c.Key, "/batch") && len(segments) > 0 && segments[len(segments)-1] != "batch"
+	return !rest && writesBatch(c) && len(segments) > 0 && segments[len(segments)-1] != "batch"
 }
+
+// writesBatch tells whether c writes by the batch of a collection.
+func writesBatch(c *call.Call) bool { return c.Writes() && strings.HasSuffix(c.Key, "/batch") }
 
 // unmet refuses a call for a condition.
 func (s *Scope) unmet(line string) policy.Verdict {
