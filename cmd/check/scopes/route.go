@@ -36,7 +36,8 @@ func fit(pattern, route []string) bool {
 var widening = strings.Fields(`/wp/v2/users /wp/v2/users/* /wp/v2/users/*/application-passwords /wp/v2/users/*/application-passwords/*
 	/wp/v2/settings /wp/v2/plugins /wp/v2/plugins/** /wp/v2/themes/**
 	/wc/*/webhooks /wc/*/webhooks/** /wc/*/settings/** /wc/*/payment_gateways/** /wc/*/system_status/tools/**
-	/wc-admin/options /wc-admin/plugins/** /wc-admin/onboarding/** /wc-analytics/settings/**`)
+	/wc-admin/options /wc-admin/settings/** /wc-admin/plugins/** /wc-admin/themes/** /wc-admin/onboarding/** /wc-admin/blueprint/** /wc-admin/mobile-app/**
+	/wc-analytics/settings/**`)
 
 // spelled tells whether a route of a line has each word of a widening route at its place.
 func spelled(pattern, wide string) bool {
