@@ -187,12 +187,17 @@ func (s *Scope) allows(m *Meaning) bool {
 	return !slices.ContainsFunc(calls, func(c *Call) bool { return !s.Allows(c) })
 }
 
-// looks tells whether a scope decides by the parameters of a request.
+// looks tells whether a scope decides by a parameter in JSON that a request has.
 func (s *Scope) looks(m *Meaning) bool {
 	return slices.ContainsFunc(m.Calls, func(c *Call) bool {
 		i := slices.IndexFunc(s.Allow, func(l Line) bool { return l.matches(c) })
-		return i >= 0 && (s.Allow[i].Only != nil || s.Allow[i].Compare != nil)
+		return i >= 0 && slices.ContainsFunc(c.Members, func(m Member) bool { return m.Place == JSON && s.Allow[i].names(m) })
 	})
+}
+
+// names tells whether a line has a condition about a parameter.
+func (l *Line) names(m Member) bool {
+	return l.Only != nil || slices.ContainsFunc(l.Compare, func(c Comparison) bool { return c.Member == m.Path })
 }
 
 // Allows tells whether a scope is for a call. The first line of its route and method decides.

@@ -44,7 +44,7 @@ func forgedKey(head, ending string) string {
 	return "ck_" + strings.Repeat(head, 33)[:33] + ending
 }
 
-// NewTable returns 40 credentials and 12 scopes, with those of the platform.
+// NewTable returns 12 scopes and the credentials that need no log-in, with those of the platform.
 func NewTable(p Platform) *Table {
 	t := &Table{}
 	add := func(c Credential) *Credential { t.Credentials = append(t.Credentials, &c); return &c }
