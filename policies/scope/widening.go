@@ -20,7 +20,7 @@ func widenersOf(p platforms.Platform) (patterns []routes.Pattern) {
 	}
 	shop := p.ShopWord()
 	add(p.Core, "/users", "/users/*", "/users/*/application-passwords", "/users/*/application-passwords/*", "/settings", "/plugins", "/plugins/**", "/themes/**")
-	add(shop+"/*", "/webhooks", "/webhooks/**", "/settings/**", "/payment_gateways/**", "/system_status/tools/**")
+	add(shop+"/*", "/customers/*", "/webhooks", "/webhooks/**", "/settings/**", "/payment_gateways/**", "/system_status/tools/**")
 	add(shop+"-admin", "/options", "/settings/**", "/plugins/**", "/themes/**", "/onboarding/**", "/blueprint/**", "/mobile-app/**")
 	add(p.Analytics, "/settings/**")
 	for _, root := range message.InnerREST { // whose other tools run what they like (docs/platform IV.5)

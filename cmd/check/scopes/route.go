@@ -35,7 +35,7 @@ func fit(pattern, route []string) bool {
 // widening are the routes by which a credential could widen its own scope.
 var widening = strings.Fields(`/wp/v2/users /wp/v2/users/* /wp/v2/users/*/application-passwords /wp/v2/users/*/application-passwords/*
 	/wp/v2/settings /wp/v2/plugins /wp/v2/plugins/** /wp/v2/themes/**
-	/wc/*/webhooks /wc/*/webhooks/** /wc/*/settings/** /wc/*/payment_gateways/** /wc/*/system_status/tools/**
+	/wc/*/customers/* /wc/*/webhooks /wc/*/webhooks/** /wc/*/settings/** /wc/*/payment_gateways/** /wc/*/system_status/tools/**
 	/wc-admin/options /wc-admin/settings/** /wc-admin/plugins/** /wc-admin/themes/** /wc-admin/onboarding/** /wc-admin/blueprint/** /wc-admin/mobile-app/**
 	/wc-analytics/settings/**`)
 
