@@ -200,7 +200,10 @@ func (s *stub) password(q *ask.Question, r *http.Request) *ask.Answer {
 	if a := s.stranger(q, r); a != nil {
 		return a
 	}
-	if !s.knows(q, r) || s.has.UUID == "" {
+	switch {
+	case !s.knows(q, r):
+		return answerError(http.StatusUnauthorized, "rest_not_logged_in")
+	case s.has.UUID == "":
 		return answerError(http.StatusNotFound, "rest_no_authenticated_app_password")
 	}
 	return answerJSON(http.StatusOK, map[string]any{"uuid": s.has.UUID})

@@ -28,10 +28,14 @@ const (
 
 // kept returns how long an answer about c counts.
 func (c Claim) kept(opts *Options) lifetime {
-	if c == ClaimOAuth1 {
+	switch c {
+	case ClaimOAuth1:
 		return lifetime{arrivesTTL, lostTTL}
+	case ClaimBasic, ClaimToken, ClaimPassword: // what binds a log-in must not wait for it to be accepted again
+		return lifetime{opts.TTL, 0}
+	default:
+		return lifetime{opts.TTL, rejectedTTL}
 	}
-	return lifetime{opts.TTL, rejectedTTL}
 }
 
 // SignedInVain tells whether w is signed by OAuth 1 in a header that does not reach the shop.

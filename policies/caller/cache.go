@@ -168,6 +168,9 @@ func (c *identityCache) put(key cacheKey, epoch uint64, e identityEntry, of life
 		ttl = min(ttl, of.rejected)
 		kept = ttl
 	}
+	if ttl <= 0 {
+		return
+	}
 	e.until, e.again = time.Now().Add(ttl), new(atomic.Bool)
 	c.keep(c.entries, key, epoch, e, kept)
 }

@@ -11,25 +11,30 @@ import (
 )
 
 // ByPassword returns the user whom the platform names for the name and the password in Authorization, whatever else
-// says who is calling. It asks nothing more than Who unless there is anything else.
+// says who is calling. It asks nothing more than Who unless there is anything else, or nobody knows them: that may be what
+// the platform has said before.
 func (w *Whole) ByPassword(ctx context.Context) (Caller, *ask.Answer, error) {
 	switch claim, err := w.Claim(); {
 	case err != nil:
 		return Caller{}, nil, err
 	case claim == ClaimUser && !w.saysBeside():
-		return w.Who(ctx)
+		if who, answer, err := w.Who(ctx); err != nil || who.Accepted() {
+			return who, answer, err
+		}
 	}
 	return w.Site.Identities.find(ctx, w, ClaimBasic)
 }
 
 // ByToken returns the user whom the platform names for a log-in that SaysUser tells of, whatever login cookie is beside
-// it. It asks nothing more than Who unless there is one.
+// it. It asks nothing more than Who unless there is one, or nobody knows it, as ByPassword.
 func (w *Whole) ByToken(ctx context.Context) (Caller, *ask.Answer, error) {
 	switch claim, err := w.Claim(); {
 	case err != nil:
 		return Caller{}, nil, err
 	case claim == ClaimUser && !w.Site.hasLoginCookie(w.HTTP.Header):
-		return w.Who(ctx)
+		if who, answer, err := w.Who(ctx); err != nil || who.Accepted() {
+			return who, answer, err
+		}
 	}
 	return w.Site.Identities.find(ctx, w, ClaimToken)
 }
@@ -82,8 +87,9 @@ func interpretPassword(a *ask.Answer) (identity, error) {
 	switch code := a.Code(); { // another refusal may be one of somebody who is logged in
 	case a.Status == http.StatusOK && json.Unmarshal(a.Body, &used) == nil && uuids.MatchString(used.UUID):
 		return identity{caller: Caller{Kind: User, Password: used.UUID}}, nil
-	case a.Status == http.StatusNotFound && code == "rest_no_authenticated_app_password",
-		code == "rest_not_logged_in" && (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden):
+	case a.Status == http.StatusNotFound && code == "rest_no_authenticated_app_password": // of somebody who is logged in
+		return identity{caller: Caller{Kind: User}}, nil
+	case code == "rest_not_logged_in" && (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden):
 		return identity{}, nil
 	}
 	return identity{}, ask.Unexpected(a)

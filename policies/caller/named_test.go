@@ -80,3 +80,40 @@ func TestByToken(t *testing.T) {
 		}
 	}
 }
+
+// TestNamed_Refused: a log-in that the platform has refused a moment ago, as one that it had locked out, is asked about anew: it may
+// be taken again by now. That somebody has no application password is no refusal, and is remembered.
+func TestNamed_Refused(t *testing.T) {
+	t.Parallel()
+	refusal := func(code string) string { return `{"code":"` + code + `","message":"","data":{"status":401}}` }
+	for name, ask := range map[string]func(*Whole) (string, error){
+		"by password": func(w *Whole) (string, error) { who, _, err := w.ByPassword(t.Context()); return who.Login, err },
+		"by token":    func(w *Whole) (string, error) { who, _, err := w.ByToken(t.Context()); return who.Login, err },
+		"password":    func(w *Whole) (string, error) { return w.Password(t.Context()) },
+	} {
+		for _, code := range []string{"rest_not_logged_in", "incorrect_password"} {
+			s, header := newSite(t), basicAuth
+			if name == "by token" {
+				header = "Authorization: Bearer x"
+			}
+			to := func(backend *asktest.Platform) (string, error) {
+				return ask(request(t, s, backend, http.MethodGet, "/wp-json/wp/v2/posts", "", header))
+			}
+			if who, err := to(asktest.Answering(401, refusal(code))); who != "" || err != nil {
+				t.Errorf("%s, %s: %q, %v", name, code, who, err)
+			}
+			if who, err := to(asktest.Answering(200, `{"id":7,"username":"maria","uuid":"`+usedUUID+`","roles":[],"capabilities":{}}`)); who == "" || err != nil {
+				t.Errorf("%s, %s: nobody is asked about a moment later, %v", name, code, err)
+			}
+		}
+	}
+	s, none := newSite(t), asktest.Answering(404, refusal("rest_no_authenticated_app_password"))
+	for range 2 {
+		if uuid, err := request(t, s, none, http.MethodGet, "/wp-json/wp/v2/posts", "", basicAuth).Password(t.Context()); uuid != "" || err != nil {
+			t.Error(uuid, err)
+		}
+	}
+	if n := len(none.Questions()); n != 1 {
+		t.Errorf("%d questions", n)
+	}
+}
