@@ -1,6 +1,7 @@
 package scope_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -42,7 +43,7 @@ func TestHolder_Prove(t *testing.T) {
 	s := policytest.NewSite(t)
 	c := policytest.Guarded(t, s, policies.Catalog[:],
 		line("scope erp", "key a1b2c3d", "allow /wc/**"), line("scope old", "key 0000000", "allow /wc/**", "until 2020-01-01"),
-		line("scope agent", "password 0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11", "allow /acme/**"),
+		line("scope agent", "password 0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11", "allow /acme/**"), line("scope short", "user maria", "allow PUT /*"), line("recommended off"),
 		policy.Option{Name: "login_only"},
 		line("allow scope erp,old /wc/v3/orders"), line("allow role editor /acme/v1/staff"), line("allow capability edit_posts /acme/v1/posts"), line("allow users /wc/v3/products"))
 	user := caller.Caller{Kind: caller.User, NoRoles: true, NoCapabilities: true}
@@ -53,23 +54,25 @@ func TestHolder_Prove(t *testing.T) {
 		never           bool
 		route           string
 		holds, unproved bool
+		method          string // GET if it is empty
 	}{
-		{"erp", holder, false, "/wc/v3/orders", true, false},
-		{"erp", holder, true, "/wc/v3/orders", false, false},
-		{"erp", holder, true, "/wp/v2/posts", true, false},
-		{"", holder, true, "/wc/v3/orders", true, false},
-		{"", holder, false, "/wc/v3/products", true, false},
-		{"old", holder, true, "/wc/v3/orders", true, false},
-		{"agent", user, true, "/acme/v1/staff", false, true},
-		{"agent", user, false, "/acme/v1/staff", false, true},
-		{"agent", user, true, "/acme/v1/posts", false, true},
-		{"agent", user, false, "/acme/v1/else", true, false},
-		{"agent", user, true, "/acme/v1/else", false, false},
-		{"agent", user, true, "/wp/v2/posts", true, false},
-		{"agent", editor, false, "/acme/v1/staff", true, false},
-		{"agent", editor, true, "/acme/v1/posts", true, false},
+		{"erp", holder, false, "/wc/v3/orders", true, false, ""},
+		{"erp", holder, true, "/wc/v3/orders", false, false, ""},
+		{"erp", holder, true, "/wp/v2/posts", true, false, ""},
+		{"", holder, true, "/wc/v3/orders", true, false, ""},
+		{"", holder, false, "/wc/v3/products", true, false, ""},
+		{"old", holder, true, "/wc/v3/orders", true, false, ""},
+		{"short", user, false, "/*", false, false, "PUT"},
+		{"agent", user, true, "/acme/v1/staff", false, true, ""},
+		{"agent", user, false, "/acme/v1/staff", false, true, ""},
+		{"agent", user, true, "/acme/v1/posts", false, true, ""},
+		{"agent", user, false, "/acme/v1/else", true, false, ""},
+		{"agent", user, true, "/acme/v1/else", false, false, ""},
+		{"agent", user, true, "/wp/v2/posts", true, false, ""},
+		{"agent", editor, false, "/acme/v1/staff", true, false, ""},
+		{"agent", editor, true, "/acme/v1/posts", true, false, ""},
 	} {
-		q := review.Claim{Never: tt.never, Methods: []string{"GET"}, Routes: []string{tt.route}, Caller: tt.who}
+		q := review.Claim{Never: tt.never, Methods: []string{cmp.Or(tt.method, "GET")}, Routes: []string{tt.route}, Caller: tt.who}
 		if tt.scope != "" {
 			q.Credential = s.Scopes.Holders(tt.scope)[0]
 		}

@@ -3,6 +3,7 @@ package scope
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -45,10 +46,10 @@ func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 func batchOf(line *routes.Pattern) (batch routes.Pattern, ok bool) {
 	segments, rest := line.Segments()
 	last := len(segments) - 1
-	if rest || last < 1 || segments[last] != "*" && segments[last][0] != ':' {
+	if rest || last < 0 || segments[last] != "*" && segments[last][0] != ':' {
 		return batch, false
 	}
-	batch, err := routes.ParsePattern("/" + strings.Join(segments[:last], "/") + "/batch")
+	batch, err := routes.ParsePattern("/" + strings.Join(slices.Concat(segments[:last], []string{"batch"}), "/"))
 	return batch, err == nil
 }
 
