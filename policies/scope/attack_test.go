@@ -158,3 +158,15 @@ func TestScope_ObserveUndecided(t *testing.T) {
 		}
 	}
 }
+
+// TestScope_OlderOfUser: the shop's older interface is closed to the keys of a scope, and not to its users.
+func TestScope_OlderOfUser(t *testing.T) {
+	t.Parallel()
+	both := line("scope both", "key a1b2c3d", "user paul", "allow GET /wc/v3/orders")
+	const target, paul = "/wc-api/v3/orders?rest_route=/wc/v3/orders", "Cookie: wordpress_logged_in_x=paul%7C1%7Ca%7Cb"
+	for header, want := range map[string]int{paul: 0, basic(key): 403} {
+		if d := judge(t, judged{"GET", target, "", []string{header}}, nil, both); status(d) != want {
+			t.Errorf("%s: %d, want %d", header, status(d), want)
+		}
+	}
+}

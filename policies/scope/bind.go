@@ -15,6 +15,7 @@ import (
 // binding is which scopes bind a request, found out once for all its calls.
 type binding struct {
 	scopes  []*Scope
+	byKey   []*Scope       // those of them that bind a shop key
 	uuid    string         // of the application password in Authorization, where it was asked for
 	verdict policy.Verdict // the refusal where that cannot be known
 	err     error          // why, where that is for the chain to word
@@ -114,6 +115,7 @@ func (b *binding) bindKeys(_ context.Context, p *Scopes, _ *policy.Request, pres
 			b.add(p.keys.of(c.Key))
 		}
 	}
+	b.byKey = b.scopes // keys come first
 	return nil
 }
 

@@ -28,13 +28,11 @@ func (p *Scopes) CheckPage(r *policy.Request) (policy.Verdict, error) {
 }
 
 // checkDoors is CheckPage for what is read as a call: the scripts of the doors run all the same, whatever route a
-// request names. scopes bind the request.
-func (p *Scopes) checkDoors(r *policy.Request, scopes []*Scope) policy.Verdict {
+// request names. byKey are the scopes that bind its shop keys.
+func (p *Scopes) checkDoors(r *policy.Request, byKey []*Scope) policy.Verdict {
 	closed := p.closeXMLRPC(r)
-	for _, s := range scopes {
-		if len(s.Keys) > 0 && namesOlder(r) {
-			closed = append(closed, s)
-		}
+	if len(byKey) > 0 && namesOlder(r) {
+		closed = append(closed, byKey...)
 	}
 	return refuseDoor(closed)
 }

@@ -45,7 +45,7 @@ func (p *Scopes) check(ctx context.Context, r *policy.Request, early bool) (poli
 	if b.err != nil || first.Enforces() {
 		return first, b.err
 	}
-	first = worse(first, p.checkDoors(r, b.scopes))
+	first = worse(first, p.checkDoors(r, b.byKey))
 	for _, s := range b.scopes {
 		if first.Enforces() {
 			return first, nil

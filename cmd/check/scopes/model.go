@@ -88,8 +88,8 @@ func Judge(scopes []*Scope, m *Meaning) Verdict {
 	switch {
 	case m.Beside == XMLRPC && closed(scopes) && m.sends():
 		return refused("a call by xmlrpc.php", outside, ambiguous)
-	case m.Beside == Page && slices.ContainsFunc(enforced, func(s *Scope) bool { return len(s.Keys) > 0 }):
-		return m.older(scopes, enforced, allowed)
+	case m.Beside == Page && slices.ContainsFunc(m.Carried, func(c Carried) bool { return c.keyed(scopes) }):
+		return refused("a call by the shop's older interface", outside, ambiguous)
 	case m.Uncertain || m.Repeated:
 		return refused("no certain reading", ambiguous, outside)
 	case enforcing(scopes) && m.misspelled() && allowed:
@@ -120,13 +120,9 @@ func (m *Meaning) sends() bool {
 	return writes(m.Calls[0].Method)
 }
 
-// older judges a call whose address leads to the shop's older interface, too, at scopes of keys: it is closed to a key.
-func (m *Meaning) older(scopes, enforced []*Scope, allowed bool) Verdict {
-	v := Verdict{Codes: []string{outside, ambiguous}, Why: "a call by the shop's older interface", Bound: enforced}
-	v.Passes = allowed && !slices.ContainsFunc(m.Carried, func(c Carried) bool {
-		return c.isKey() && (c.misspelled() || slices.ContainsFunc(c.bound(scopes), func(s *Scope) bool { return !s.Observe }))
-	})
-	return v
+// keyed tells whether c is a shop key of a scope, to which the shop's older interface is closed.
+func (c Carried) keyed(scopes []*Scope) bool {
+	return c.isKey() && (enforcing(scopes) && c.misspelled() || slices.ContainsFunc(c.bound(scopes), func(s *Scope) bool { return !s.Observe }))
 }
 
 // bound returns the scopes that bind m, each once, and whether only the platform can say so.
