@@ -47,12 +47,6 @@ func (p *RefundTotals) Provision(site *policy.Site, settings policy.Settings) er
 	return nil
 }
 
-// CheckBatch judges each part. The parts have one caller, who is asked about once.
-func (p *RefundTotals) CheckBatch(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	saidOf(r) // for all parts
-	return policy.CheckParts(ctx, p, r)
-}
-
 // refundAnswers is what the platform has said while one request is judged. None of it is about
 // a single order.
 type refundAnswers struct {
@@ -74,6 +68,9 @@ func saidOf(r *policy.Request) *refundAnswers {
 
 // Check asks whether the release knows the field, if the call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+	if r.Call.Kind == call.Batch {
+		saidOf(r) // for all parts, which have one caller
+	}
 	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !call.Updates(r.Call.Method) {
 		return policy.Verdict{}, nil
 	}

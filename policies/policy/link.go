@@ -94,11 +94,11 @@ func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
 	return verdict, nil
 }
 
-// checkParts is CheckParts. A part on which the policy could not decide passes where the owner says so, and the others
-// are judged.
+// checkParts judges each part as if it had been sent alone. One on which the policy could not decide passes where the
+// owner says so, and the others are judged.
 func (l *link) checkParts(ctx context.Context, r *Request) (Verdict, error) {
 	p := passing{link: l}
-	verdict, err := CheckParts(ctx, &p, r)
+	verdict, err := worstOf(ctx, &p, r)
 	if err != nil || verdict.Enforces() {
 		return verdict, err
 	}
@@ -124,9 +124,9 @@ func (p *passing) Check(ctx context.Context, r *Request) (Verdict, error) {
 	return Verdict{}, nil
 }
 
-// CheckParts judges each part as if it had been sent alone. The first refusal stands for
+// worstOf judges each part as if it had been sent alone. The first refusal stands for
 // all and names the ids of the refused parts.
-func CheckParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
+func worstOf(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	var refused Verdict
 	var parts []Part
 	var ids []uint64
