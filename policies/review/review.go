@@ -48,9 +48,9 @@ func (a *About) Lines(do func(policy.RouteLine)) {
 	}
 }
 
-// ClosedToKeys tells whether the policies of the chain beside p certainly refuse all calls of some methods and routes,
+// ClosedToKey tells whether the policies of the chain beside p certainly refuse all calls of some methods and routes,
 // written as in a rule, to a shop key.
-func (a *About) ClosedToKeys(p policy.Policy, methods, routes []string) bool {
+func (a *About) ClosedToKey(p policy.Policy, key caller.Credential, methods, routes []string) bool {
 	var others []*policy.Configured
 	for _, m := range a.chain.Policies() {
 		if m.Policy != p {
@@ -58,7 +58,7 @@ func (a *About) ClosedToKeys(p policy.Policy, methods, routes []string) bool {
 		}
 	}
 	c := policy.Link(a.chain.Site(), a.chain.Mode(), others...)
-	proof, err := Prove(c, Claim{Never: true, Methods: methods, Routes: routes, Caller: caller.Caller{Kind: caller.KeyHolder}})
+	proof, err := Prove(c, Claim{Never: true, Methods: methods, Routes: routes, Caller: caller.Caller{Kind: caller.KeyHolder}, Credential: key})
 	return err == nil && proof.Holds
 }
 

@@ -37,7 +37,7 @@ func (p *Scopes) useless(s *Scope, about *review.About) []review.Odd {
 	for i := range s.Allow {
 		a := &s.Allow[i]
 		all = append(all, a.rule.Target().Routes()...)
-		closed = closed && len(s.Passwords)+len(s.Users) == 0 && about.ClosedToKeys(p, a.Methods, a.Routes)
+		closed = closed && len(s.Passwords)+len(s.Users) == 0 && about.ClosedToKey(p, p.Holders(s.Name)[0], a.Methods, a.Routes)
 	}
 	switch {
 	case s.ended(p.now()):
