@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,16 +44,15 @@ func containersOf() (all [][]string) {
 }
 
 // Redact replaces the values at paths by "[redacted]", in every element of arrays on the
-// way. It keeps the meaning of all other bytes. A body that is neither JSON nor JSON in
+// way, and behind integer keys. It keeps the meaning of all other bytes. A body that is neither JSON nor JSON in
 // _jsonp is an error.
 func Redact(body []byte, paths [][]string) ([]byte, error) {
 	before, inner, behind := unwrapped(body)
-	return redact(before, inner, behind, paths, false)
+	return redact(before, inner, behind, paths)
 }
 
-// redact is Redact for the JSON inner, which stands between before and behind. With lists,
-// integer keys stand for elements of a list.
-func redact(before, inner, behind []byte, paths [][]string, lists bool) ([]byte, error) {
+// redact is Redact for the JSON inner, which stands between before and behind.
+func redact(before, inner, behind []byte, paths [][]string) ([]byte, error) {
 	in := decoderOf(inner)
 	if _, err := in.ReadValue(); err != nil {
 		return nil, fmt.Errorf("the answer is not JSON: %w", err)
@@ -62,7 +60,7 @@ func redact(before, inner, behind []byte, paths [][]string, lists bool) ([]byte,
 	if _, err := in.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("the answer is more than one JSON value")
 	}
-	w := &redactor{in: inner, out: make([]byte, 0, len(before)+len(inner)+len(inner)/8+len(behind)), paths: paths, lists: lists}
+	w := &redactor{in: inner, out: make([]byte, 0, len(before)+len(inner)+len(inner)/8+len(behind)), paths: paths}
 	w.out = append(w.out, before...)
 	w.all()
 	w.replace(len(inner), len(inner), "")
@@ -78,7 +76,6 @@ type redactor struct {
 	paths   [][]string
 	at      [][]byte // names on the way; arrays add none
 	named   []bool   // of each open object: whether the last of at is in it
-	lists   bool
 }
 
 // replace copies what stands before a part of the text, and replaces that.
@@ -121,9 +118,6 @@ func (w *redactor) text(from int) int {
 		quoted, _ := jsontext.AppendQuote(nil, name)
 		w.replace(from, end, string(quoted))
 	}
-	if w.lists && isInteger(string(name)) {
-		name = nil
-	}
 	w.leave()
 	w.named[len(w.named)-1] = true
 	if w.at = append(w.at, name); !w.redacts() {
@@ -146,18 +140,19 @@ func (w *redactor) leave() {
 // redacts tells whether the member that begins is to be redacted.
 func (w *redactor) redacts() bool {
 	return slices.ContainsFunc(w.paths, func(path []string) bool {
-		around, ends := w.cutSuffix(w.at, path)
+		around, ends := cutSuffix(w.at, path)
 		return ends && slices.ContainsFunc(containers, func(container []string) bool {
-			rest, all := w.cutSuffix(around, container)
+			rest, all := cutSuffix(around, container)
 			return all && len(rest) == 0
 		})
 	})
 }
 
-// cutSuffix cuts names off those on the way, where keys that stand for elements of a list count for nothing.
-func (w *redactor) cutSuffix(at [][]byte, names []string) (before [][]byte, ok bool) {
+// cutSuffix cuts names off those on the way. An integer key that is none of the names stands for an element of a list: PHP
+// writes a list with holes as an object, and a client makes holes by _fields (docs/platform/method-and-id.md).
+func cutSuffix(at [][]byte, names []string) (before [][]byte, ok bool) {
 	for n := len(names); ; n-- {
-		for w.lists && len(at) > 0 && len(at[len(at)-1]) == 0 {
+		for len(at) > 0 && isInteger(at[len(at)-1]) && (n == 0 || string(at[len(at)-1]) != names[n-1]) {
 			at = at[:len(at)-1]
 		}
 		switch last := len(at) - 1; {
@@ -171,4 +166,6 @@ func (w *redactor) cutSuffix(at [][]byte, names []string) (before [][]byte, ok b
 	}
 }
 
-func isInteger(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
+func isInteger(name []byte) bool {
+	return len(name) > 0 && len(bytes.Trim(name, "0123456789")) == 0
+}

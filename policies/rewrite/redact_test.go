@@ -7,7 +7,7 @@ import (
 )
 
 func TestRedact(t *testing.T) {
-	paths := [][]string{{"access_token"}, {"source", "access_token"}, {"_embedded", "author", "slug"}}
+	paths := [][]string{{"access_token"}, {"source", "access_token"}, {"_embedded", "author", "slug"}, {"lines", "price"}, {"5", "deep"}}
 	for in, want := range map[string]string{
 		`{"access_token":"s","a":1.50}`:                                                  `{"access_token":"[redacted]","a":1.50}`,
 		`{"source":{"access_token":{"deep":"s"},"b":[]}}`:                                `{"source":{"access_token":"[redacted]","b":[]}}`,
@@ -25,6 +25,9 @@ func TestRedact(t *testing.T) {
 		`{"access_token":"a","access_token":"b"}`:                                        `{"access_token":"[redacted]","access_token":"[redacted]"}`,
 		`[{"_embedded":{"author":[{"slug":"admin","id":1}]}}]`:                           `[{"_embedded":{"author":[{"slug":"[redacted]","id":1}]}}]`,
 		`{"other":{"access_token":"kept"},"e":"\u00e9\/"}`:                               `{"other":{"access_token":"kept"},"e":"\u00e9\/"}`,
+		`{"lines":{"1":{"price":5,"name":"x"}},"5":{"deep":1}}`:                          `{"lines":{"1":{"price":"[redacted]","name":"x"}},"5":{"deep":"[redacted]"}}`,
+		`{"update":{"1":{"access_token":"s"}},"body":{"7":{"lines":{"2":{"price":5}}}}}`: `{"update":{"1":{"access_token":"[redacted]"}},"body":{"7":{"lines":{"2":{"price":"[redacted]"}}}}}`,
+		`{"other":{"1":{"access_token":"kept"}},"5":{"6":{"deep":"s"}}}`:                 `{"other":{"1":{"access_token":"kept"}},"5":{"6":{"deep":"[redacted]"}}}`,
 		`"text"`: `"text"`,
 	} {
 		got, err := Redact([]byte(in), paths)

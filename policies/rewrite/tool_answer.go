@@ -65,7 +65,7 @@ func toolResult(out []byte, result jsontext.Value, paths [][]string) ([]byte, er
 	for _, known := range []string{"structuredContent", "toolResult"} {
 		t.whole = append(t.whole, below(known, t.paths)...)
 	}
-	result, err := redactLists(result, slices.Concat(t.paths, t.whole))
+	result, err := redact(nil, result, nil, slices.Concat(t.paths, t.whole))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (t *toolRedactor) text(value jsontext.Value) (jsontext.Value, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return value, nil
 	}
-	redacted, err := redactLists(text, t.paths)
+	redacted, err := redact(nil, text, nil, t.paths)
 	switch {
 	case err == nil:
 		return json.Marshal(string(redacted))
@@ -139,10 +139,4 @@ func (t *toolRedactor) text(value jsontext.Value) (jsontext.Value, error) {
 		return value, nil
 	}
 	return nil, errToolAnswer
-}
-
-// redactLists is Redact for what PHP has made of lists with a further member: objects whose
-// integer keys stand for elements.
-func redactLists(body []byte, paths [][]string) ([]byte, error) {
-	return redact(nil, body, nil, paths, true)
 }

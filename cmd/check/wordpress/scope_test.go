@@ -76,6 +76,13 @@ func (s *stack) checkScopedAnswers(t *testing.T, g *gate, key string) {
 	t.Helper()
 	bare := s.gate(g.Site.Name, modeBare)
 	editor := g.Site.Accounts["editor"]
+	holes := request{path: "/wp-json/wp/v2/posts?_fields=_links.wp:term.1", as: &editor}
+	for _, at := range []*gate{bare, g} { // the platform makes an object of the list
+		a, err := fetch(t.Context(), at, holes)
+		if want := map[bool]string{true: `"1":{"taxonomy":"post_tag","embeddable":true,"href":"http`, false: `"href":"[redacted]"`}[at == bare]; err != nil || !strings.Contains(string(a.body), want) {
+			t.Errorf("%s: %v, %s, want %s", at.Name, err, a, want)
+		}
+	}
 	for _, r := range []request{
 		{path: "/wp-json/wp/v2/posts?_embed", as: &editor},
 		{path: "/wp-json/wc/v3/orders/" + strconv.Itoa(g.Site.Orders[0]), headers: []string{key}},
