@@ -60,8 +60,9 @@ var all = types(reflect.TypeFor[sites](), reflect.TypeFor[refusals](), reflect.T
 
 // alike are files with objects of their own that tell of the same things.
 var alike = []string{
-	"policies/confirm/ledger.go",       // a confirmation as it is kept
-	"caddymodule/confirming/notice.go", // what is sent to notify
+	"policies/confirm/ledger.go",                // a confirmation as it is kept
+	"caddymodule/confirming/notice.go",          // what is sent to notify
+	"caddymodule/command/credentials/report.go", // what logs tell of sites
 }
 
 // TestAdminAPI_OneHome: no other type of the program declares what the endpoint answers and takes.
