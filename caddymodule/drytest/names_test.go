@@ -195,11 +195,14 @@ func (n nameSet) hold(t *testing.T, whole bool) {
 		}
 	}
 	for _, name := range sorted(known) {
-		if whole && !n[name] {
+		if whole && !n[name] && !ofTheLast.MatchString(name) {
 			t.Errorf("%s is gone, which others rely on", name)
 		}
 	}
 }
+
+// ofTheLast matches what depends on which of the questions that are asked at once is the last: it had no usable answer, or had one.
+var ofTheLast = regexp.MustCompile(`\.questions\.\w+\.error string$`)
 
 func sorted(n nameSet) []string {
 	all := make([]string, 0, len(n))
