@@ -17,6 +17,9 @@ func (w *Whole) ProvenByAnswer() bool {
 	if c.Kind != call.Single || c.Form == call.Aliased || !knownOnly()[w.Site.Platform.Name].has(c) {
 		return false
 	}
+	if c.Method != c.Wire { // a server that drops what overrides it has another call answered
+		return false
+	}
 	if _, envelope := c.QueryVariable("_envelope"); envelope { // its status is 200, whatever the answer is
 		return false
 	}
