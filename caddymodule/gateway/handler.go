@@ -96,10 +96,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if a := s.audit(x, d, start); a != nil {
 		defer a.log() // also if the platform breaks off or the client goes away
 	}
-	if j := s.journal(x, d, start); j != nil {
-		defer j.log()
-	}
-	if u := s.usesScopes(x, d); u != nil {
+	if u := s.credentialUse(x, d, start); u != nil {
 		defer u.end()
 	}
 	switch {

@@ -3,18 +3,13 @@ package gateway
 import (
 	"cmp"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
-	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
@@ -45,55 +40,37 @@ const (
 // memberBytes are those of the names that the journal tells.
 var memberBytes = between.AlnumAnd("_-")
 
-// journal is what one request adds to the journal.
-type journal struct {
-	s     *site
-	calls []record.Call
-	heard heard
-	start time.Time
-	// proven tells that an answer with 2xx, in JSON, verifies the credential.
-	proven bool
-}
-
-// journal returns what the journal will tell of a request that passes, or nil. It asks nothing and reads no body. It
-// prepares x for listening to the status of the platform's answer.
-func (s *site) journal(x *exchange, d policy.Decision, start time.Time) *journal {
+// journalLines returns the lines that the journal has for calls of a request that passes with a credential, but for
+// what the platform answers. It asks nothing and reads no body.
+func (s *site) journalLines(x *exchange, calls []*call.Call, credential record.Credential) (lines []record.Call) {
 	r := &x.req
-	if s.g.journal() == journalOff || d.Outcome == policy.Refuse || s.g.app.dry != nil {
-		return nil
-	}
-	calls := s.journaledOf(x)
-	if len(calls) == 0 {
-		return nil
-	}
 	who, _ := r.Known()
-	common := record.Call{Version: record.Version, Site: s.Name, ClientIP: addressOf(r.Client), Credential: credentialOf(r), Caller: callerOf(r), UserID: who.ID}
-	if common.Credential == (record.Credential{}) && who.Kind == caller.Anonymous {
+	if len(calls) == 0 || credential == (record.Credential{}) && who.Kind == caller.Anonymous {
 		return nil
 	}
-	common.RequestID, common.Host = requestID(r.HTTP), s.hostFor(r.HTTP)
+	common := record.Call{
+		Version: record.Version, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), ClientIP: addressOf(r.Client),
+		Credential: credential, Caller: callerOf(r), UserID: who.ID,
+	}
 	if whole := r.Call; len(whole.Parts) > 0 {
 		common.Batch = methodOf(whole) + " " + s.routeOf(r.HTTP, whole)
 	}
-	j, left := &journal{s: s, start: start, proven: provenByAnswer(r, common.Credential)}, maxAllMembers
+	left := maxAllMembers
 	for _, c := range calls {
 		line, names := common, c.BodyNames()
 		line.Method, line.Route, line.IDs = methodOf(c), s.routeOf(r.HTTP, c), idsOf(c, names)
 		line.Members = membersOf(names, min(left, maxMembers))
 		left -= len(line.Members)
-		j.calls = append(j.calls, line)
+		lines = append(lines, line)
 	}
-	x.next = &listener{next: x.next, heard: &j.heard}
-	return j
-}
-
-// provenByAnswer tells whether an answer with 2xx, in JSON, verifies a claimed credential that is told by name.
-func provenByAnswer(r *policy.Request, c record.Credential) bool {
-	return c.Claimed && c.Key+c.Login != "" && r.ProvenByAnswer()
+	return lines
 }
 
 // journaledOf returns the calls of a request that the journal tells of. For nearly all requests it takes no memory.
 func (s *site) journaledOf(x *exchange) (calls []*call.Call) {
+	if s.g.journal() == journalOff {
+		return nil
+	}
 	c := x.req.Call
 	if len(c.Parts) == 0 {
 		if s.journals(x, c) {
@@ -156,17 +133,4 @@ func membersOf(names []string, most int) (plain []string) {
 		plain[i] = strings.Clone(plain[i]) // not the body that it may be a part of
 	}
 	return plain
-}
-
-// log writes the lines.
-func (j *journal) log() {
-	took := time.Since(j.start)
-	for i := range j.calls {
-		line := &j.calls[i]
-		line.Credential.Claimed = line.Credential.Claimed && (!j.proven || !j.heard.verifies())
-		line.Status, line.Took = j.heard.status, took
-		if entry := j.s.journaled.Check(zap.InfoLevel, "call passed"); entry != nil {
-			entry.Write(zap.Inline(object{reflect.ValueOf(line).Elem()}))
-		}
-	}
 }

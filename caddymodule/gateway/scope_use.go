@@ -3,56 +3,50 @@ package gateway
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/scope"
 )
 
-// scopeUses is how the scopes of a site were used since it was first configured in this process. The zero value has no use.
-type scopeUses struct {
-	mu sync.Mutex
-	of map[string]*scopeUse // by the names of scopes
-}
+// scopeUses is how the scopes of a site were used since it was first configured in this process, by their names. The zero value has
+// no use.
+type scopeUses struct{ of sync.Map }
 
+// scopeUse is how one scope was used.
 type scopeUse struct {
-	last                 time.Time
-	refused, wouldRefuse uint64
+	last                 atomic.Int64 // in nanoseconds since 1970; 0 for never
+	refused, wouldRefuse atomic.Uint64
 }
 
-// note changes what is known of some scopes.
-func (u *scopeUses) note(names []string, change func(*scopeUse)) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, name := range names {
-		if u.of == nil {
-			u.of = map[string]*scopeUse{}
-		}
-		if u.of[name] == nil {
-			u.of[name] = new(scopeUse)
-		}
-		change(u.of[name])
+// use returns how a scope was used. The name is one of the configuration.
+func (u *scopeUses) use(name string) *scopeUse {
+	known, ok := u.of.Load(name)
+	if !ok {
+		known, _ = u.of.LoadOrStore(name, new(scopeUse))
 	}
+	return known.(*scopeUse)
 }
 
 // refusal notes a refusal of a scope.
 func (u *scopeUses) refusal(rec *Record) {
 	name, ok := strings.CutPrefix(rec.Rule, "scope ")
-	if !ok || rec.Policy != "scope" {
-		return
+	switch {
+	case !ok || rec.Policy != scope.Entry.Name:
+	case rec.Outcome == string(policy.Refuse):
+		u.use(name).refused.Add(1)
+	default:
+		u.use(name).wouldRefuse.Add(1)
 	}
-	u.note([]string{name}, func(use *scopeUse) {
-		if rec.Outcome == string(policy.Refuse) {
-			use.refused++
-		} else {
-			use.wouldRefuse++
-		}
-	})
 }
 
-// used notes that a verified credential has used its scopes.
-func (u *scopeUses) used(names []string, now time.Time) {
-	u.note(names, func(use *scopeUse) { use.last = now })
+// used notes that a verified credential has used its scopes, whose names stand with commas between them.
+func (u *scopeUses) used(names string, now time.Time) {
+	for name := range strings.SplitSeq(names, ",") {
+		u.use(name).last.Store(now.UnixNano())
+	}
 }
 
 // status returns the scopes of the site, in their order.
@@ -60,8 +54,6 @@ func (u *scopeUses) status(scopes policy.Scopes, now time.Time) (all []adminapi.
 	if scopes == nil {
 		return nil
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	for _, name := range scopes.Names() {
 		one := adminapi.Scope{Scope: name, Mode: string(policy.Enforce)}
 		end, observes := scopes.Terms(name)
@@ -73,12 +65,11 @@ func (u *scopeUses) status(scopes policy.Scopes, now time.Time) (all []adminapi.
 			days := daysBetween(now, last)
 			one.Until, one.DaysLeft = last.Format(time.DateOnly), &days
 		}
-		if use := u.of[name]; use != nil {
-			one.Refusals, one.WouldRefuse = use.refused, use.wouldRefuse
-			if !use.last.IsZero() {
-				at := use.last.UTC()
-				one.LastUse = &at
-			}
+		use := u.use(name)
+		one.Refusals, one.WouldRefuse = use.refused.Load(), use.wouldRefuse.Load()
+		if last := use.last.Load(); last != 0 {
+			at := time.Unix(0, last).UTC()
+			one.LastUse = &at
 		}
 		all = append(all, one)
 	}
@@ -90,41 +81,4 @@ func daysBetween(now, day time.Time) int {
 	y, m, d := now.In(day.Location()).Date()
 	const hours = 24
 	return int(time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC).Sub(time.Date(y, m, d, 0, 0, 0, 0, time.UTC)).Hours()) / hours
-}
-
-// scopeUser is a request that uses scopes.
-type scopeUser struct {
-	s     *site
-	names []string
-	heard heard
-}
-
-// usesScopes returns what notes the use of scopes by a request that passes, or nil. It asks nothing. A request without a
-// credential takes no memory. It prepares x for listening to the platform's answer where only that verifies the
-// credential.
-func (s *site) usesScopes(x *exchange, d policy.Decision) *scopeUser {
-	if s.Scopes == nil || d.Outcome == policy.Refuse || s.g.app.dry != nil {
-		return nil
-	}
-	c := credentialOf(&x.req)
-	if c.Scope == "" {
-		return nil
-	}
-	u := &scopeUser{s: s, names: strings.Split(c.Scope, ",")}
-	switch {
-	case !c.Claimed:
-		s.state.scopes.used(u.names, time.Now())
-		return nil
-	case !provenByAnswer(&x.req, c):
-		return nil
-	}
-	x.next = &listener{next: x.next, heard: &u.heard}
-	return u
-}
-
-// end notes the use, once the platform has answered.
-func (u *scopeUser) end() {
-	if u.heard.verifies() {
-		u.s.state.scopes.used(u.names, time.Now())
-	}
 }
