@@ -19,12 +19,12 @@ func widenersOf(p platforms.Platform) (patterns []routes.Pattern) {
 		}
 	}
 	shop := p.ShopWord()
-	add(p.Core, "/users", "/users/*", "/users/*/application-passwords", "/users/*/application-passwords/*", "/settings", "/plugins", "/plugins/**", "/themes/**")
-	add(shop+"/*", "/customers/*", "/webhooks", "/webhooks/**", "/settings/**", "/payment_gateways/**", "/system_status/tools/**")
+	add(p.Core, "/users", "/users/*", "/users/*/application-passwords", "/users/*/application-passwords/*", "/settings", "/plugins/**", "/themes/**")
+	add(shop+"/*", "/customers/*", "/webhooks/**", "/settings/**", "/payment_gateways/**", "/system_status/tools/**")
 	add(shop+"-admin", "/options", "/settings/**", "/plugins/**", "/themes/**", "/onboarding/**", "/blueprint/**", "/mobile-app/**")
 	add(p.Analytics, "/settings/**")
 	for _, root := range message.InnerREST { // whose other tools run what they like (docs/platform IV.5)
-		patterns = append(patterns, routes.MustPattern(root), routes.MustPattern(root+"/**"))
+		patterns = append(patterns, routes.MustPattern(root+"/**"))
 	}
 	return patterns
 }
