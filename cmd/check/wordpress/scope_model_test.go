@@ -4,7 +4,6 @@ package wordpress
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/scopes"
-	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 )
@@ -201,22 +199,11 @@ func (m *modelled) Keys() [3]string {
 // Password implements scopes.Platform.
 func (m *modelled) Password(login string) (secret, uuid string) {
 	m.t.Helper()
-	var users []struct {
-		ID       int
-		Username string
-	}
-	if err := json.Unmarshal([]byte(m.asAdmin("GET", "/wp/v2/users&context=edit&per_page=100", "")), &users); err != nil {
+	secret, uuid, err := scopes.NewPassword(func(method, route, query, body string) string {
+		return m.asAdmin(method, route+"&"+query, body)
+	}, login, fmt.Sprintf("model %d", rand.Int()))
+	if err != nil {
 		m.t.Fatal(err)
-	}
-	for _, u := range users {
-		if u.Username == login {
-			made := m.asAdmin("POST", fmt.Sprintf("/wp/v2/users/%d/application-passwords", u.ID), fmt.Sprintf(`{"name":"model %d"}`, rand.Int()))
-			secret, _ = client.At(made, "password").(string)
-			uuid, _ = client.At(made, "uuid").(string)
-		}
-	}
-	if uuid == "" {
-		m.t.Fatalf("no password for %s", login)
 	}
 	return secret, uuid
 }
