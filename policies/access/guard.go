@@ -132,6 +132,6 @@ func (g *Guard) givesWay(guarded *routes.Pattern, own *policy.Rule, c *call.Call
 func sameRoute(a, b *routes.Pattern) bool {
 	x, y := strings.Split(a.String(), "/"), strings.Split(b.String(), "/")
 	return slices.EqualFunc(x, y, func(s, t string) bool {
-		return strings.EqualFold(s, t) || isFree(s) && isFree(t)
+		return strings.EqualFold(s, t) || routes.IsWildcard(s) && routes.IsWildcard(t)
 	})
 }

@@ -168,7 +168,7 @@ func exampleKey(p routes.Pattern) string {
 	segments, _ := p.Segments()
 	var key strings.Builder
 	for _, s := range segments {
-		if s == "*" || s[0] == ':' {
+		if routes.IsWildcard(s) {
 			s = "x"
 		}
 		key.WriteString("/" + s)

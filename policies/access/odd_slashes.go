@@ -40,7 +40,7 @@ func missedBy(own routes.Pattern, name string, x *index.Index) (missed, wide str
 	}
 	for _, sample := range []string{"ab", "11"} { // in place of every name
 		for i := range parts {
-			if !isFree(segments[i]) || !isFree(parts[i]) {
+			if !routes.IsWildcard(segments[i]) || !routes.IsWildcard(parts[i]) {
 				continue
 			}
 			if text := filled(segments, parts, i, sample); text != "" {
@@ -59,21 +59,16 @@ func filled(segments, parts []string, i int, sample string) string {
 	made := slices.Clone(parts)
 	for j := range made {
 		switch {
-		case isFree(parts[j]) && isFree(segments[j]):
+		case routes.IsWildcard(parts[j]) && routes.IsWildcard(segments[j]):
 			made[j] = sample
-		case isFree(parts[j]):
+		case routes.IsWildcard(parts[j]):
 			made[j] = segments[j]
-		case !isFree(segments[j]) && !strings.EqualFold(parts[j], segments[j]):
+		case !routes.IsWildcard(segments[j]) && !strings.EqualFold(parts[j], segments[j]):
 			return ""
 		}
 	}
 	made[i] = sample + "/" + sample
 	return "/" + strings.Join(made, "/")
-}
-
-// isFree tells whether a segment of a pattern stands for any text.
-func isFree(segment string) bool {
-	return segment == "*" || strings.HasPrefix(segment, ":")
 }
 
 // reaches tells whether another rule of the owner's names a route, in the same way as r or by a

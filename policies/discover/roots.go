@@ -20,7 +20,10 @@ type Roots struct {
 var roots = policy.NewSiteSlot[Roots]()
 
 // Keep makes a site keep what its REST roots show. It is called before the first request.
-func Keep(s *policy.Site, known *Roots) { roots.Keep(s, known) }
+func Keep(s *policy.Site, known *Roots) {
+	roots.Keep(s, known)
+	s.Routes = known.Index
+}
 
 // Of returns what the REST roots of a site have shown, or nil if the site keeps nothing.
 func Of(s *policy.Site) *Roots { return roots.Of(s) }

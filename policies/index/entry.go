@@ -127,18 +127,23 @@ func (e *entry) match(route string, steps *int) verdict {
 	if *steps -= e.weight * len(route); *steps < 0 {
 		return perhaps
 	}
+	switch compiled := e.expression(); {
+	case compiled == nil:
+		return perhaps
+	case compiled.MatchString(between.Wide(route)):
+		return yes
+	}
+	return no
+}
+
+// expression returns the pattern for Go, or nil where Go cannot compile it.
+func (e *entry) expression() *regexp.Regexp {
 	e.compile.Do(func() {
 		if seq, err := parse(e.text); err == nil {
 			e.compiled, _ = regexp.Compile(`\A` + expression(seq) + `\z`)
 		}
 	})
-	switch {
-	case e.compiled == nil:
-		return perhaps
-	case e.compiled.MatchString(between.Wide(route)):
-		return yes
-	}
-	return no
+	return e.compiled
 }
 
 func (e *entry) matchSegments(route string) verdict {

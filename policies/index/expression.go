@@ -8,7 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// expression writes a sequence as an expression of Go's regexp for routes in lower case.
+// expression writes a sequence as an expression of Go's regexp for routes in lower case, with the names of its groups.
 func expression(seq []node) string {
 	var b strings.Builder
 	for i := range seq {
@@ -19,7 +19,11 @@ func expression(seq []node) string {
 			for j, alt := range n.alts {
 				list[j] = expression(alt)
 			}
-			b.WriteString("(?:" + strings.Join(list, "|") + ")")
+			open := "(?:"
+			if n.name != "" {
+				open = "(?P<" + n.name + ">"
+			}
+			b.WriteString(open + strings.Join(list, "|") + ")")
 		case n.set != nil:
 			b.WriteString(n.set.expression())
 		default:

@@ -106,8 +106,16 @@ func write(h hash.Hash, part string) {
 // Where several patterns fit, the first one counts. The platform goes on to the next one if
 // the first has no such method; the index does not know methods.
 func (x *Index) Pattern(route string) (pattern string, ok bool) {
+	if e := x.find(route); e != nil {
+		return e.name, true
+	}
+	return "", false
+}
+
+// find returns the entry that certainly fits a route, or nil.
+func (x *Index) find(route string) *entry {
 	if x == nil || len(route) > maxRoute || !printable(route) {
-		return "", false
+		return nil
 	}
 	low, steps := lowerText(route), maxSteps
 	path, filtered := strings.TrimLeft(route, "/"), false
@@ -118,31 +126,31 @@ func (x *Index) Pattern(route string) (pattern string, ok bool) {
 		filtered = true
 		switch e, v := g.match(low, &steps); v {
 		case yes:
-			return e.name, true
+			return e
 		case perhaps:
-			return "", false
+			return nil
 		case no:
 		}
 	}
 	if filtered {
-		return "", false
+		return nil
 	}
 	return x.anywhere(low, &steps)
 }
 
 // anywhere looks in all namespaces. The order across them is not kept, so that only a
 // single match counts.
-func (x *Index) anywhere(low string, steps *int) (pattern string, ok bool) {
+func (x *Index) anywhere(low string, steps *int) (found *entry) {
 	for _, g := range x.groups {
 		e, v := g.match(low, steps)
-		if v == perhaps || v == yes && ok && e.name != pattern {
-			return "", false
+		if v == perhaps || v == yes && found != nil && e.name != found.name {
+			return nil
 		}
 		if v == yes {
-			pattern, ok = e.name, true
+			found = e
 		}
 	}
-	return pattern, ok
+	return found
 }
 
 // printable tells whether a route is free of control bytes. "$" would match before the end

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call/between"
 )
 
 // patternsOfRoot is what a site's REST root says of its routes.
@@ -41,8 +44,9 @@ var oddPatterns = []string{
 // measured is what PHP said of the routes that somebody might call on one site.
 type measured struct {
 	patternsOfRoot
-	Routes  [][]byte // base64 in JSON, since a route is bytes
-	Matches []int    // the number of the pattern that PHP takes the route for, or -1
+	Routes  [][]byte            // base64 in JSON, since a route is bytes
+	Matches []int               // the number of the pattern that PHP takes the route for, or -1
+	Groups  []map[string][]byte // the named groups of that pattern, those that take nothing left out
 }
 
 var update = flag.Bool("update", false, "ask PHP again, and far more of it than testdata/php.json keeps")
@@ -63,7 +67,7 @@ func TestIndex_AsThePlatformMatches(t *testing.T) {
 	} else if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, &all) != nil {
 		t.Fatal(file, err)
 	}
-	fits, asked := 0, 0
+	fits, asked, grouped := 0, 0, 0
 	for _, m := range all {
 		x := New(m.Patterns, m.Namespaces)
 		for i, route := range m.Routes {
@@ -72,12 +76,13 @@ func TestIndex_AsThePlatformMatches(t *testing.T) {
 				pattern = m.Patterns[m.Matches[i]]
 			}
 			fits += agrees(t, x, string(route), pattern)
+			grouped += groupsAgree(t, x, string(route), m.Groups[i])
 			asked++
 		}
 	}
-	t.Logf("%d of %d routes have a name", fits, asked)
-	if fits < 500 || asked < 3000 {
-		t.Errorf("only %d of %d routes match anything", fits, asked)
+	t.Logf("%d of %d routes have a name, and %d groups", fits, asked, grouped)
+	if fits < 500 || asked < 3000 || grouped < 100 {
+		t.Errorf("only %d of %d routes match anything, and %d have groups", fits, asked, grouped)
 	}
 }
 
@@ -103,7 +108,7 @@ func measure(t *testing.T, each int) (all []measured) {
 		cmd.Stdin = bytes.NewReader(in)
 		out, err := cmd.Output()
 		if err == nil {
-			err = json.Unmarshal(out, &m.Matches)
+			err = json.Unmarshal(out, &m)
 		}
 		if err != nil || len(m.Matches) != len(m.Routes) {
 			t.Fatalf("%d answers, %v: %.300s", len(m.Matches), err, out)
@@ -130,6 +135,26 @@ func agrees(t *testing.T, x *Index, route, pattern string) int {
 		return 1
 	}
 	return 0
+}
+
+// groupsAgree compares what named groups take with PHP, and counts a route that has some.
+func groupsAgree(t *testing.T, x *Index, route string, want map[string][]byte) int {
+	t.Helper()
+	pattern, ok := x.Dispatch(route)
+	if !ok || !between.ASCII(route) {
+		return 0
+	}
+	groups, fits := pattern.Groups(route)
+	got := map[string][]byte{}
+	for _, g := range groups {
+		if g.From < g.To {
+			got[g.Name] = []byte(route[g.From:g.To])
+		}
+	}
+	if !fits || !maps.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("%q has the groups %q; PHP takes %q", route, got, want)
+	}
+	return min(len(got), 1)
 }
 
 // sample makes a route that nearly fits a pattern.

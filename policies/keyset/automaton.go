@@ -111,7 +111,7 @@ func segmentsOf(key string) []string {
 func (a *Automaton) path(segments []string) (at int32) {
 	for _, s := range segments {
 		n, made := &a.nodes[at], int32(len(a.nodes))
-		next, wild := n.any, s == "*" || s[0] == ':'
+		next, wild := n.any, routes.IsWildcard(s)
 		if !wild {
 			next = n.literals[s]
 		}

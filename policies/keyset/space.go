@@ -95,7 +95,7 @@ func (k Keys) Steps(from int, a *Alphabet) (steps []Step) {
 		return nil
 	case from == len(k.segments):
 		to = from
-	case k.segments[from] != "*" && k.segments[from][0] != ':':
+	case !routes.IsWildcard(k.segments[from]):
 		return a.Exactly(k.segments[from], to)
 	}
 	want := "1" // an id

@@ -74,7 +74,7 @@ func NewChain(catalog []Entry, closed Entry, site *Site, mode Mode, configured m
 	if err := c.provision(site); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	site.dots = c.dots()
+	site.dots, site.worded = c.dots(), c.worded()
 	for _, l := range c.links {
 		if _, ok := l.policy.(Scopes); ok {
 			site.observed = func(f InForce) bool { return c.observes(l, f) }

@@ -32,7 +32,7 @@ func (*Reading) CheckPreflight(_ context.Context, r *Request) (Verdict, error) {
 // GuardsReading implements ReadingGuard of package review.
 func (*Reading) GuardsReading() bool { return true }
 
-// CheckReading refuses what the reader refused, and a route that is not certain. A call under
+// CheckReading refuses what the reader refused, a route that is not certain, and a parameter in place of a word of the route. A call under
 // another platform's prefix cannot be read with the right names, so it returns ErrForeign: "could
 // not decide".
 func CheckReading(r *Request) (Verdict, error) {
@@ -42,7 +42,10 @@ func CheckReading(r *Request) (Verdict, error) {
 	if r.Call.Kind == call.Refused {
 		return Verdict{}, r.Call.Refusal
 	}
-	return Verdict{}, r.Bent()
+	if err := r.Bent(); err != nil {
+		return Verdict{}, err
+	}
+	return Verdict{}, r.checkWords()
 }
 
 // Bent returns the refusal of a call whose route is that of another one but for a dot, or nil.

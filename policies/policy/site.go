@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
 // Site is what one directive guards: the hosts that the configuration names, and the
@@ -33,6 +35,10 @@ type Site struct {
 	// nil where no policy asks.
 	Foresee func(context.Context, *Request) *caller.Ahead
 
+	// Routes returns the routes of the shop that answers for a host, or nil where they are not known. It is nil where nobody
+	// learns them.
+	Routes func(host string) *index.Index
+
 	// Signatures are the names of the declared signatures, which rules may name.
 	Signatures []string
 
@@ -42,6 +48,7 @@ type Site struct {
 	namesScopes bool               // a rule does
 	observed    func(InForce) bool // tells whether the policy of Scopes only observes
 	dots        dots               // of the chain
+	worded      []routes.Pattern   // of the chain, see Chain.worded
 	kept        [maxSiteSlots]any  // see SiteSlot
 }
 

@@ -46,7 +46,7 @@ func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 func batchOf(line *routes.Pattern) (batch routes.Pattern, ok bool) {
 	segments, rest := line.Segments()
 	last := len(segments) - 1
-	if rest || last < 0 || segments[last] != "*" && segments[last][0] != ':' {
+	if rest || last < 0 || !routes.IsWildcard(segments[last]) {
 		return batch, false
 	}
 	batch, err := routes.ParsePattern("/" + strings.Join(slices.Concat(segments[:last], []string{"batch"}), "/"))

@@ -158,10 +158,15 @@ func (d *draw) call() {
 	case d.oneIn(2):
 		body = jsonMark
 		c.Members = d.placed(JSON)
-		content = object(c.Members)
 	default:
 		body = formMark
 		c.Members = d.placed(Form)
+	}
+	if of.group != "" && d.oneIn(2) {
+		d.replace(c, &of, map[string]Place{jsonMark: JSON, formMark: Form, "": Query}[body])
+	}
+	if body == jsonMark {
+		content = object(c.Members)
 	}
 	d.carry(body == formMark)
 	for _, m := range c.Members {
@@ -184,6 +189,25 @@ func (d *draw) call() {
 		d.r.Beside = Page
 	}
 	d.spell(c, body, content)
+}
+
+// replace gives a call a parameter that takes the place of a word of its route.
+func (d *draw) replace(c *Call, of *known, at Place) {
+	word := segments(of.route)[of.at]
+	m := Member{Place: at, Path: of.group, Value: Value{Text: pick(d, []string{word, strings.ToUpper(word), "another", word + "/x"})}}
+	c.Members = append(c.Members, m)
+	d.r.Worded = slices.ContainsFunc(d.Scopes, func(s *Scope) bool { return s.spells(of) })
+	d.r.Uncertain = d.r.Worded && !strings.EqualFold(m.Value.Text, word)
+}
+
+// spells tells whether a line of a scope has the word of a route for which the platform has a parameter.
+func (s *Scope) spells(of *known) bool {
+	return slices.ContainsFunc(s.Allow, func(l Line) bool {
+		return slices.ContainsFunc(l.Routes, func(route string) bool {
+			own := segments(route)
+			return len(own) > of.at && own[of.at] == segments(of.route)[of.at] && fits(route, of.route)
+		})
+	})
 }
 
 // placed draws parameters.

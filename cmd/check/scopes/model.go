@@ -42,6 +42,8 @@ type Meaning struct {
 	Uncertain bool
 	// HeldBack tells that the request has a body in JSON and is a GET whose method is overridden.
 	HeldBack bool
+	// Worded tells that a parameter stands for a word of the route that a line has.
+	Worded bool
 	// Lines of Authorization: two are refused on a page where keys have a scope.
 	Lines int
 	// Repeated tells that a header that decides stands twice, which no call may have.
@@ -90,7 +92,7 @@ func Judge(scopes []*Scope, m *Meaning) Verdict {
 		return refused("a call by xmlrpc.php", outside, ambiguous)
 	case m.Beside == Page && slices.ContainsFunc(m.Carried, func(c Carried) bool { return c.keyed(scopes) }):
 		return refused("a call by the shop's older interface", outside, ambiguous)
-	case m.Uncertain || m.Repeated:
+	case m.Uncertain || m.Repeated || m.HeldBack && m.Worded:
 		return refused("no certain reading", ambiguous, outside)
 	case enforcing(scopes) && m.misspelled() && allowed:
 		return refused("a key that is misspelled", ambiguous)

@@ -7,6 +7,10 @@ type known struct {
 	route   string
 	methods string
 	rpc     bool // a door of agents: the body is a message
+	// group is the parameter for which the platform takes the word of the route, and at its segment. A parameter of this name
+	// takes its place.
+	group string
+	at    int
 }
 
 const all = "GET POST PUT PATCH DELETE OPTIONS"
@@ -20,8 +24,10 @@ var routes = []known{
 	{route: "/wp/v2/users/2", methods: "GET POST PUT DELETE"},
 	{route: "/wp/v2/users/2/application-passwords", methods: "GET POST"},
 	{route: "/wp/v2/settings", methods: "GET POST"},
-	{route: "/wp/v2/plugins/akismet", methods: "GET PUT"},
-	{route: "/wp/v2/themes/twenty", methods: "GET POST"},
+	{route: "/wp/v2/users/me/application-passwords", methods: "GET POST", group: "user_id", at: 3},
+	{route: "/wp/v2/plugins/akismet", methods: "GET PUT", group: "plugin", at: 3},
+	{route: "/wp/v2/themes/twenty", methods: "GET POST", group: "stylesheet", at: 3},
+	{route: "/wp/v2/types/page", methods: "GET", group: "type", at: 3},
 	{route: "/wc/v3/orders", methods: "GET POST"},
 	{route: "/wc/v3/orders/5", methods: all},
 	{route: "/wc/v3/orders/5/notes", methods: "GET POST"},

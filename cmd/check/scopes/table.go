@@ -166,7 +166,8 @@ func table(p Platform, keys []*Credential, uuids map[string]string) []*Scope {
 		{Name: "pair", Keys: []string{"0000008"}, Users: []string{p.Login(Editor), Mail}, Allow: []Line{
 			{Methods: []string{"GET", "POST"}, Routes: []string{"/wp/v2/**", "/wc/v3/orders/**", "/batch/v1"}},
 			{Methods: []string{"PUT", "DELETE"}, Routes: []string{"/wp/v2/posts/:id"}},
-			{Methods: []string{"POST"}, Routes: []string{"/wp/v2/users/*/application-passwords", "/wc/v3/webhooks"}},
+			{Methods: []string{"POST"}, Routes: []string{"/wp/v2/users/*/application-passwords", "/wp/v2/users/me/application-passwords", "/wc/v3/webhooks"}},
+			{Methods: []string{"PUT"}, Routes: []string{"/wp/v2/plugins/akismet"}},
 		}},
 		{Name: "both", Keys: []string{"0000009"}, Users: []string{p.Login(Author)}, Allow: []Line{{Routes: []string{"/wc/v3/orders/**", "/acme/v1/**", "/wp/v2/posts"}}}},
 		{Name: "agent", Passwords: []string{uuids["agent"], uuids["author"]}, Allow: []Line{

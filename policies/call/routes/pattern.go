@@ -56,7 +56,7 @@ func ParsePattern(text string) (Pattern, error) {
 	if len(segments) > 0 {
 		p.segments = strings.Split(platforms.Versioned("/" + strings.Join(segments, "/"))[1:], "/")
 	}
-	literal := slices.IndexFunc(p.segments, isWildcard)
+	literal := slices.IndexFunc(p.segments, IsWildcard)
 	if literal < 0 {
 		literal = len(p.segments)
 	}
@@ -64,8 +64,8 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// isWildcard tells whether a segment of a pattern matches any segment.
-func isWildcard(s string) bool { return s == "*" || s[0] == ':' }
+// IsWildcard tells whether a segment of a pattern, "*" or ":name", matches any segment.
+func IsWildcard(s string) bool { return s == "*" || s[0] == ':' }
 
 func checkSegment(s string) error {
 	switch {
@@ -100,7 +100,7 @@ func (p Pattern) String() string { return p.text }
 
 // Literal tells whether the pattern names exactly one route.
 func (p Pattern) Literal() bool {
-	return !p.rest && !slices.ContainsFunc(p.segments, isWildcard)
+	return !p.rest && !slices.ContainsFunc(p.segments, IsWildcard)
 }
 
 // Segments returns the segments of the pattern: literal text, "*" or ":name". rest is true
@@ -130,7 +130,7 @@ func (p Pattern) Match(key string) bool {
 		}
 		var segment string
 		segment, rest, _ = strings.Cut(rest, "/")
-		if s != segment && !isWildcard(s) || segment == "" {
+		if s != segment && !IsWildcard(s) || segment == "" {
 			return false
 		}
 	}
@@ -143,7 +143,7 @@ func (p Pattern) Covers(other Pattern) bool {
 		return false
 	}
 	for i, s := range p.segments {
-		if s != other.segments[i] && !isWildcard(s) {
+		if s != other.segments[i] && !IsWildcard(s) {
 			return false
 		}
 	}
@@ -166,5 +166,5 @@ func (p Pattern) Group(key, name string) string {
 
 // OfAll tells whether the pattern fits the routes of every plugin.
 func (p Pattern) OfAll() bool {
-	return p.rest && !slices.ContainsFunc(p.segments, func(s string) bool { return !isWildcard(s) })
+	return p.rest && !slices.ContainsFunc(p.segments, func(s string) bool { return !IsWildcard(s) })
 }

@@ -10,7 +10,7 @@ import (
 
 // Dotted tells whether a literal segment of the pattern holds a dot.
 func (p Pattern) Dotted() bool {
-	return slices.ContainsFunc(p.segments, func(s string) bool { return !isWildcard(s) && strings.Contains(s, ".") })
+	return slices.ContainsFunc(p.segments, func(s string) bool { return !IsWildcard(s) && strings.Contains(s, ".") })
 }
 
 // Bent tells whether a route with this key fits one of the patterns only since the platform takes a
@@ -50,7 +50,7 @@ func (p Pattern) bent(route string) bool {
 		}
 		route = route[1:]
 		end := len(s)
-		if isWildcard(s) {
+		if IsWildcard(s) {
 			if end = strings.IndexByte(route, '/'); end < 0 {
 				end = len(route)
 			}

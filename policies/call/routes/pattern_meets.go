@@ -10,7 +10,7 @@ func (p Pattern) Meets(other Pattern) bool {
 			return other.rest
 		}
 		a, b := p.segments[i], other.segments[i]
-		if a != b && !isWildcard(a) && !isWildcard(b) {
+		if a != b && !IsWildcard(a) && !IsWildcard(b) {
 			return false
 		}
 	}

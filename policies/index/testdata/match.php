@@ -1,5 +1,6 @@
 <?php
-// The pattern that each route matches, by the platform's own loop (WP_REST_Server::match_request_to_handler).
+// The pattern that each route matches, and what its named groups take, by the platform's own loop
+// (WP_REST_Server::match_request_to_handler).
 error_reporting( 0 );
 $in = json_decode( stream_get_contents( STDIN ), true );
 $of = array();
@@ -23,12 +24,19 @@ foreach ( $in['Routes'] as $route ) {
 		}
 	}
 	$found = -1;
+	$groups = array();
 	foreach ( $within ? $patterns : $in['Patterns'] as $pattern ) {
-		if ( preg_match( '@^' . $pattern . '$@i', $path ) ) {
+		if ( preg_match( '@^' . $pattern . '$@i', $path, $matches ) ) {
 			$found = array_search( $pattern, $in['Patterns'], true );
+			foreach ( $matches as $name => $text ) {
+				if ( ! is_int( $name ) && '' !== $text ) {
+					$groups[ $name ] = base64_encode( $text );
+				}
+			}
 			break;
 		}
 	}
-	$out[] = $found;
+	$out['Matches'][] = $found;
+	$out['Groups'][]  = (object) $groups;
 }
 echo json_encode( $out );

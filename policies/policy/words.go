@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// worded are the patterns of a chain that have a word where a route of some site may have a named group: "hello" in
+// "/wp/v2/plugins/hello". The platform takes the group from a body or a query if it is there, so that a call of this route
+// may be about another plugin (docs/platform I.3). A call is refused whose parameter says otherwise than its route.
+func (c *Chain) worded() (found []routes.Pattern) {
+	for _, l := range c.links {
+		if p, ok := l.policy.(Router); ok {
+			p.EachRoute(func(l RouteLine) {
+				for _, route := range l.Routes {
+					if hasWord(&route) && !slices.ContainsFunc(found, func(p routes.Pattern) bool { return p.String() == route.String() }) {
+						found = append(found, route)
+					}
+				}
+			})
+		}
+	}
+	return found
+}
+
+// hasWord tells whether a literal stands behind a namespace, which has two segments. A site that puts a group before it has
+// no lines that tell its calls apart.
+func hasWord(p *routes.Pattern) bool {
+	segments, _ := p.Segments()
+	return slices.ContainsFunc(segments[min(2, len(segments)):], func(s string) bool { return !routes.IsWildcard(s) })
+}
+
+// checkWords refuses a call, or a part of one, with a parameter that takes the place of a word of its route.
+func (r *Request) checkWords() error {
+	if err := r.checkWordsOf(r.Call, r.Call); err != nil {
+		return err
+	}
+	for _, part := range r.Call.Parts {
+		if err := r.checkWordsOf(part, part); err != nil {
+			return err
+		}
+		if err := r.checkWordsOf(r.Call, part); err != nil { // the shop gives a part the groups of its batch
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWordsOf refuses a call if a parameter of by says another word than its route.
+func (r *Request) checkWordsOf(c, by *call.Call) error {
+	pattern, ok := r.Site.dispatched(r.HTTP.Host, c)
+	if !ok || !slices.ContainsFunc(r.Site.worded, func(line routes.Pattern) bool { return pattern.HasWord(&line, c.Route) }) {
+		return nil
+	}
+	groups, _ := pattern.Groups(c.Route)
+	for _, g := range groups {
+		v, set, err := by.Scalar(g.Name)
+		_, compound := v.(call.Compound)
+		if err != nil || set && (compound || !strings.EqualFold(fmt.Sprint(v), c.Route[g.From:g.To])) {
+			return errOutsidePath
+		}
+	}
+	return nil
+}
+
+// dispatched returns the pattern that certainly fits a call: of the shop that answers for a host, or else of those that are
+// known.
+func (s *Site) dispatched(host string, c *call.Call) (index.Dispatched, bool) {
+	if s.Routes != nil {
+		if pattern, ok := s.Routes(host).Dispatch(c.Route); ok {
+			return pattern, true
+		}
+	}
+	return knownGroups[s.Platform.Name].Dispatch(c.Route)
+}
+
+// knownGroups are the routes of the core and of the shop whose named groups take words (docs/platform I.3), by the name of
+// the platform: for sites whose REST root is not known.
+var knownGroups = func() map[string]*index.Index {
+	all := map[string]*index.Index{}
+	for _, p := range platforms.All() {
+		var patterns []string
+		add := func(namespace string, below ...string) {
+			for _, route := range below {
+				patterns = append(patterns, "/"+namespace+route)
+			}
+		}
+		add(p.Core, coreGroups...)
+		add(p.Abilities, abilityGroups...)
+		for _, ns := range append(slices.Clone(p.Shop), p.Analytics) {
+			add(ns, shopGroups...)
+		}
+		all[p.Name] = index.New(patterns, platforms.Namespaces())
+	}
+	return all
+}()
+
+var (
+	coreGroups = []string{
+		`/types/(?P<type>[\w-]+)`, `/statuses/(?P<status>[\w-]+)`, `/taxonomies/(?P<taxonomy>[\w-]+)`,
+		`/users/(?P<user_id>(?:[\d]+|me))/application-passwords`,
+		`/users/(?P<user_id>(?:[\d]+|me))/application-passwords/introspect`,
+		`/users/(?P<user_id>(?:[\d]+|me))/application-passwords/(?P<uuid>[\w\-]+)`,
+		`/block-renderer/(?P<name>[a-z0-9-]+/[a-z0-9-]+)`,
+		`/block-types/(?P<namespace>[a-zA-Z0-9_-]+)`, `/block-types/(?P<namespace>[a-zA-Z0-9_-]+)/(?P<name>[a-zA-Z0-9_-]+)`,
+		`/plugins/(?P<plugin>[^.\/]+(?:\/[^.\/]+)?)`, `/themes/(?P<stylesheet>[^\/:<>\*\?"\|]+(?:\/[^\/:<>\*\?"\|]+)?)`,
+		`/sidebars/(?P<id>[\w-]+)`, `/widgets/(?P<id>[\w\-]+)`,
+		`/widget-types/(?P<id>[a-zA-Z0-9_-]+)`, `/widget-types/(?P<id>[a-zA-Z0-9_-]+)/encode`, `/widget-types/(?P<id>[a-zA-Z0-9_-]+)/render`,
+		`/templates/(?P<id>([^\/:<>\*\?"\|]+(?:\/[^\/:<>\*\?"\|]+)?)[\/\w%-]+)`,
+		`/template-parts/(?P<id>([^\/:<>\*\?"\|]+(?:\/[^\/:<>\*\?"\|]+)?)[\/\w%-]+)`,
+		`/global-styles/themes/(?P<stylesheet>[\/\s%\w\.\(\)\[\]\@_\-]+)/variations`, `/global-styles/themes/(?P<stylesheet>[^\/:<>\*\?"\|]+(?:\/[^\/:<>\*\?"\|]+)?)`,
+		`/global-styles/(?P<id>[\/\w-]+)`,
+		`/menu-locations/(?P<location>[\w-]+)`, `/font-collections/(?P<slug>[\/\w-]+)`,
+	}
+	abilityGroups = []string{
+		`/abilities/(?P<name>[a-zA-Z0-9\-\/]+?)/run`, `/abilities/(?P<name>[a-zA-Z0-9\-\/]+)`, `/categories/(?P<slug>[a-z0-9]+(?:-[a-z0-9]+)*)`,
+	}
+	shopGroups = []string{
+		`/settings/(?P<group_id>[\w-]+)`, `/settings/(?P<group_id>[\w-]+)/batch`, `/settings/(?P<group_id>[\w-]+)/(?P<id>[\w-]+)`,
+		`/payment_gateways/(?P<id>[\w-]+)`, `/shipping_methods/(?P<id>[\w-]+)`, `/system_status/tools/(?P<id>[\w-]+)`,
+		`/taxes/classes/(?P<slug>\w[\w\s\-]*)`,
+		`/data/continents/(?P<location>[\w-]+)`, `/data/countries/(?P<location>[\w-]+)`, `/data/currencies/(?P<currency>[\w-]{3})`,
+		`/reports/(?P<type>[a-z]+)/export`, `/reports/(?P<type>[a-z]+)/export/(?P<export_id>[a-z0-9]+)/status`,
+	}
+)

@@ -1,0 +1,53 @@
+package scope_test
+
+import (
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/discover"
+	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/scope"
+)
+
+// TestScope_Words: a word of a line stands where the platform has a named group, which a body or a query replaces: the call
+// would be about another plugin, group of settings or user.
+func TestScope_Words(t *testing.T) {
+	t.Parallel()
+	json := []string{basic(key), policytest.JSONType}
+	allow := func(text string) policy.Option { return line("scope erp", "key a1b2c3d", "allow "+text) }
+	for name, tt := range map[string]struct {
+		scope                policy.Option
+		method, target, body string
+		status               int
+	}{
+		"another plugin":             {allow("/wp/v2/plugins/hello"), "PUT", "/wp/v2/plugins/hello", `{"plugin":"other"}`, 400},
+		"the same plugin":            {allow("/wp/v2/plugins/hello"), "PUT", "/wp/v2/plugins/hello", `{"plugin":"Hello","status":"active"}`, 0},
+		"a list in its place":        {allow("/wp/v2/plugins/hello"), "PUT", "/wp/v2/plugins/hello", `{"plugin":["hello"]}`, 400},
+		"in the query":               {allow("/wp/v2/plugins/hello"), "GET", "/wp/v2/plugins/hello?plugin=other", "", 400},
+		"a plugin in a folder":       {allow("/wp/v2/plugins/a/b"), "PUT", "/wp/v2/plugins/a/b", `{"plugin":"a"}`, 400},
+		"a folder's own":             {allow("/wp/v2/plugins/a/b"), "PUT", "/wp/v2/plugins/a/b", `{"plugin":"a/b"}`, 0},
+		"no line spells it":          {allow("/wp/v2/plugins/**"), "PUT", "/wp/v2/plugins/hello", `{"plugin":"other"}`, 0},
+		"into what a line spells":    {line("scope erp", "key a1b2c3d", "allow /wp/v2/plugins/**", "hide /wp/v2/plugins/hello name"), "PUT", "/wp/v2/plugins/other", `{"plugin":"hello"}`, 400},
+		"the passwords of another":   {allow("/wp/v2/users/me/application-passwords"), "POST", "/wp/v2/users/me/application-passwords?user_id=3", `{"name":"x"}`, 400},
+		"another group of settings":  {allow("/wc/v3/settings/tax/*"), "PUT", "/wc/v3/settings/tax/x", `{"group_id":"general"}`, 400},
+		"another id of the group":    {allow("/wc/v3/settings/tax/*"), "PUT", "/wc/v3/settings/tax/x", `{"id":"y"}`, 400},
+		"a value of the group":       {allow("/wc/v3/settings/tax/*"), "PUT", "/wc/v3/settings/tax/x", `{"value":"y"}`, 0},
+		"a part of a batch":          {allow("/wc/v3/settings/tax/batch"), "POST", "/wc/v3/settings/tax/batch", `{"update":[{"id":"x","group_id":"general"}]}`, 400},
+		"a route of a plugin":        {allow("/acme/v1/callback/stripe"), "POST", "/acme/v1/callback/stripe", `{"gateway":"other"}`, 400},
+		"the plugin's own":           {allow("/acme/v1/callback/stripe"), "POST", "/acme/v1/callback/stripe", `{"gateway":"stripe"}`, 0},
+		"a group that no line tells": {allow("/acme/v1/callback/*"), "POST", "/acme/v1/callback/stripe", `{"gateway":"other"}`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := policytest.NewSite(t)
+			discover.Of(s).PutIndex("example.com", index.New([]string{`/acme/v1/callback/(?P<gateway>\w+)`}, []string{"acme/v1"}))
+			c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, tt.scope)
+			r := policytest.Request(t, s, &asktest.Platform{Answer: platform}, tt.method, "/wp-json"+tt.target, tt.body, json...)
+			if d := c.Judge(t.Context(), r); status(d) != tt.status {
+				t.Errorf("%+v, %v", d.Verdict, d.Err)
+			}
+		})
+	}
+}
