@@ -125,7 +125,7 @@ func (c Credential) with(all []Credential) []Credential {
 }
 
 // basicNames adds the name in Authorization. One that the shop would have to clean to find a key in it may be a login
-// once the platform has cleaned it, so that it is a password as well.
+// once the platform has cleaned it, so that it is a password as well. So is one with a secret of that form.
 func basicNames(w *Whole, all []Credential) ([]Credential, error) {
 	var room [basicRoom]byte
 	name, password, ok := appendBasic(room[:0], w.HTTP.Header)
@@ -134,7 +134,7 @@ func basicNames(w *Whole, all []Credential) ([]Credential, error) {
 		return all, nil
 	case maybeKey(name):
 		key := keyNamed(string(name))
-		if all = key.with(all); !key.Unclean {
+		if all = key.with(all); !key.Unclean && !maybePassword(password) {
 			return all, nil
 		}
 		name = nil

@@ -54,6 +54,7 @@ func TestPresented(t *testing.T) {
 		"odd bytes, and no key":      {ordersAt, nil, []string{basicLine("a%b<c", "s3cret")}, []Credential{claimed(CredentialPassword, "a%b<c")}},
 		"an encoded byte":            {ordersAt, nil, []string{basicLine("ck%20_1", "s3cret")}, []Credential{unclean, claimed(CredentialPassword, "")}},
 		"a blank at the end":         {ordersAt, nil, []string{basicLine(cleanID+" ", "s3cret")}, []Credential{unclean, claimed(CredentialPassword, "")}},
+		"a login like a key":         {ordersAt, nil, []string{basicLine(cleanID, "abcd EFGH 1234 ijkl MNOP 5678")}, []Credential{key, claimed(CredentialPassword, "")}},
 		"a password":                 {postsAt, nil, []string{basicLine("ann", "s3cret")}, []Credential{claimed(CredentialPassword, "ann")}},
 		"a percent sign, no key":     {postsAt, nil, []string{basicLine("100%_me", "s3cret")}, []Credential{claimed(CredentialPassword, "100%_me")}},
 		"no password":                {postsAt, nil, []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("s3cret"))}, nil},
@@ -185,6 +186,11 @@ func TestVerified(t *testing.T) {
 		"a login of any length":     {postsAt, strings.Replace(me, `ann`, strings.Repeat("a", 300), 1), []string{basicLine("ann", "s3cret")}, Credential{}, false},
 		"nobody":                    {postsAt, me, nil, Credential{}, false},
 		"a session of the checkout": {"/wp-json/wc/store/v1/cart", me, []string{cookie}, Credential{}, false},
+		"a login like a key":        {ordersAt, me, []string{basicLine(cleanID, "abcd EFGH 1234 ijkl MNOP 5678")}, Credential{}, false},
+		"its password, filled up":   {ordersAt, me, []string{basicLine(cleanID, "cs_-abcdEFGH1234ijklMNOP56____")}, Credential{}, false},
+		"beside another key":        {ordersAt + "?consumer_key=ck_x123abcd&consumer_secret=cs_1", me, []string{basicLine(cleanID, "abcdEFGH1234ijklMNOP5678")}, Credential{}, false},
+		"a secret that is longer":   {ordersAt, me, []string{basicLine(cleanID, "cs_abcdEFGH1234ijklMNOP5678")}, Credential{Kind: CredentialKey, Key: "123abcd"}, true},
+		"a login at the tools":      {"/wp-json/woocommerce/mcp", me, []string{"X-MCP-API-Key: " + cleanID + ":abcdEFGH1234ijklMNOP5678"}, Credential{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ func (w *Whole) ProvenByAnswer() bool {
 		return false
 	}
 	presented, err := w.Presented()
-	return err == nil && len(presented) == 1 && w.Site.countCredentials(w.HTTP, 2)+w.keysInForm() < 2
+	return err == nil && len(presented) == 1 && !w.namesPassword() && w.Site.countCredentials(w.HTTP, 2)+w.keysInForm() < 2
 }
 
 // keysInForm returns how many variables of a form carry a shop key. They are not among what countCredentials counts.

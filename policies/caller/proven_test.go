@@ -25,6 +25,7 @@ func TestProvenByAnswer(t *testing.T) {
 		"a cookie":                {"POST", postsAt, "", []string{loginLine, nonceLine}, true},
 		"in the query form":       {"GET", "/?rest_route=/wc/v3/orders", "", []string{key}, true},
 		"another spelling":        {"GET", "/wp-json/WC/v3/Orders/", "", []string{key}, true},
+		"a login like a key":      {"GET", "/wp-json/wp/v2/users/me", "", []string{basicLine(cleanID, "abcd EFGH 1234 ijkl MNOP 5678")}, false},
 		"nobody":                  {"GET", ordersAt, "", nil, false},
 		"a token":                 {"GET", ordersAt, "", []string{"Authorization: Bearer x"}, false},
 		"a key beside another":    {"GET", ordersAt + "?consumer_key=ck_1&consumer_secret=cs_1", "", []string{key}, false},

@@ -170,8 +170,12 @@ func (w *Whole) SentShopKey() bool {
 // ShopKeyName returns the name of the shop key that w carries. ok is false if the shop
 // would have to clean the name first: several spellings may be one key. It is false too if w
 // carries another credential, since that may be the one that the platform accepts. A second
-// shop key in Authorization is none: the shop looks into the query alone.
+// shop key in Authorization is none: the shop looks into the query alone. A user may have the
+// login of a key, see namesPassword.
 func (w *Whole) ShopKeyName() (name string, ok bool) {
+	if w.namesPassword() {
+		return "", false
+	}
 	keys := 1
 	if hasQueryKey(w.Call.QueryVariable) && basicShopKey(w.HTTP.Header) {
 		keys = 2
@@ -194,3 +198,29 @@ func (w *Whole) ShopKeyName() (name string, ok bool) {
 
 // keyBytes are those of the names of shop keys that the shop leaves as they are.
 var keyBytes = between.AlnumAnd("_")
+
+// namesPassword tells whether what stands in the place of a shop key may be a login that begins as keys do, with an
+// application password, by which the platform knows a user.
+func (w *Whole) namesPassword() bool {
+	var room [basicRoom]byte
+	name, secret, _ := appendBasic(room[:0], w.HTTP.Header)
+	if maybeKey(name) && maybePassword(secret) {
+		return true
+	}
+	_, tools, _ := strings.Cut(w.HTTP.Header.Get("X-Mcp-Api-Key"), ":")
+	return maybePassword([]byte(tools))
+}
+
+// passwordLength is how many letters and digits an application password has. The platform drops all else of what is sent.
+const passwordLength = 24
+
+// maybePassword tells whether a secret may be an application password.
+func maybePassword(secret []byte) bool {
+	n := 0
+	for _, c := range secret {
+		if between.Alnum(c) {
+			n++
+		}
+	}
+	return n == passwordLength
+}
