@@ -91,7 +91,7 @@ func (w *Whole) Presented() (all []Credential, err error) {
 
 // Verified returns the credential that the platform has accepted, once Who has found the caller. ok is false where
 // it is not certain which one that is, or who it belongs to: for a key beside other credentials, see ShopKeyName, and for
-// a user of whom the answer tells no login. With a password and a login cookie it is the password, which
+// a user of whom the answer tells no login. That of a session is the login of its cookie. With a password and a login cookie it is the password, which
 // usually may do less.
 func (w *Whole) Verified() (c Credential, ok bool) {
 	who, known := w.Known()
@@ -109,11 +109,25 @@ func (w *Whole) Verified() (c Credential, ok bool) {
 		if name, ok := basicName(w.HTTP.Header); ok && !maybeKey([]byte(name)) {
 			c.Kind = CredentialPassword
 		}
+	case who.Kind == User && w.claim == ClaimSession:
+		if c, ok = w.onlyLogin(); !ok {
+			return Credential{}, false
+		}
 	default:
 		return Credential{}, false
 	}
 	c.Claimed = false
 	return c, true
+}
+
+// onlyLogin returns the login of a login cookie that is all that w carries.
+func (w *Whole) onlyLogin() (c Credential, ok bool) {
+	presented, err := w.Presented()
+	if err != nil || len(presented) != 1 || w.SaysUser() {
+		return Credential{}, false
+	}
+	c = presented[0]
+	return c, c.Kind == CredentialUser && c.Login != ""
 }
 
 // with adds c to all, once.

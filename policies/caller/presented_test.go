@@ -17,6 +17,7 @@ import (
 const (
 	ordersAt = "/wp-json/wc/v3/orders"
 	postsAt  = "/wp-json/wp/v2/posts"
+	cartAt   = "/wp-json/wc/store/v1/cart"
 	cleanID  = "ck_0123456789abcdef0123456789abcdef0123abcd"
 )
 
@@ -185,7 +186,11 @@ func TestVerified(t *testing.T) {
 		"a login that is no text":   {postsAt, strings.Replace(me, `"ann"`, `[7]`, 1), []string{basicLine("ann", "s3cret")}, Credential{}, false},
 		"a login of any length":     {postsAt, strings.Replace(me, `ann`, strings.Repeat("a", 300), 1), []string{basicLine("ann", "s3cret")}, Credential{}, false},
 		"nobody":                    {postsAt, me, nil, Credential{}, false},
-		"a session of the checkout": {"/wp-json/wc/store/v1/cart", me, []string{cookie}, Credential{}, false},
+		"a session of the checkout": {cartAt, me, []string{cookie}, Credential{Kind: CredentialUser, Login: "ann"}, true},
+		"a session beside a key":    {cartAt + "?consumer_key=ck_1", me, []string{cookie}, Credential{}, false},
+		"a session of two logins":   {cartAt, me, []string{cookie + "; wordpress_logged_in_b=bob|1"}, Credential{}, false},
+		"a session without a login": {cartAt, me, []string{"Cookie: wordpress_logged_in_a=x"}, Credential{}, false},
+		"a session beside a token":  {cartAt, me, []string{cookie, "Authorization: Bearer x"}, Credential{}, false},
 		"a login like a key":        {ordersAt, me, []string{basicLine(cleanID, "abcd EFGH 1234 ijkl MNOP 5678")}, Credential{}, false},
 		"its password, filled up":   {ordersAt, me, []string{basicLine(cleanID, "cs_-abcdEFGH1234ijklMNOP56____")}, Credential{}, false},
 		"beside another key":        {ordersAt + "?consumer_key=ck_x123abcd&consumer_secret=cs_1", me, []string{basicLine(cleanID, "abcdEFGH1234ijklMNOP5678")}, Credential{}, false},
