@@ -45,14 +45,28 @@ func (r *Request) Known() (caller.Caller, bool) {
 	return who, known
 }
 
-func (r *Request) withScopes(ctx context.Context, who caller.Caller) (caller.Caller, error) {
+// MayHold returns the scopes that the caller may hold, see [Scopes]: what takes away asks for them, since a credential
+// beside another is not verified.
+func (r *Request) MayHold(ctx context.Context) ([]string, error) {
+	if !r.grantsScopes() {
+		return nil, nil
+	}
+	return r.Site.Scopes.MayHold(ctx, r)
+}
+
+// grantsScopes tells whether rules of the site name scopes that are in force.
+func (r *Request) grantsScopes() bool {
 	site := r.Site
-	if !site.namesScopes || site.Scopes == nil || !who.Accepted() || site.observed != nil && site.observed(r.InForce) {
+	return site.namesScopes && site.Scopes != nil && (site.observed == nil || !site.observed(r.InForce))
+}
+
+func (r *Request) withScopes(ctx context.Context, who caller.Caller) (caller.Caller, error) {
+	if !r.grantsScopes() || !who.Accepted() {
 		return who, nil
 	}
 	if r.scopes == nil {
 		r.scopes = new(granted)
-		r.scopes.names, r.scopes.err = site.Scopes.Verified(ctx, r)
+		r.scopes.names, r.scopes.err = r.Site.Scopes.Verified(ctx, r)
 	}
 	who.Scopes = r.scopes.names
 	return who, r.scopes.err

@@ -59,6 +59,9 @@ type Scopes interface {
 	// Verified returns the scopes of the credential that the platform has accepted of r, whose caller is known. A scope
 	// that observes, or has ended, grants nothing. The error is as that of Checker.Check.
 	Verified(ctx context.Context, r *Request) ([]string, error)
+	// MayHold is Verified for what takes away: where the platform may accept one of several credentials, or one that
+	// nobody can ask about, it has the scopes of all that r carries.
+	MayHold(ctx context.Context, r *Request) ([]string, error)
 	// Of returns the names of the scopes of a credential that r carries, and its uuid, as far as they are known.
 	Of(r *Request, c caller.Credential) (names []string, uuid string)
 	// Holders returns a credential of each kind that a scope has: the first key that it names, the first password, of a user

@@ -267,13 +267,14 @@ func (l *RateLimit) counted(r *policy.Request) bool {
 	return err != nil || why == policy.Matches
 }
 
-// countsCaller tells whether the limit counts the caller of r: one whose verified credential has a scope that it names.
+// countsCaller tells whether the limit counts the caller of r: one who may hold a scope that it names. A second
+// credential, of which nobody knows whether it counts, does not lead past it.
 func (l *RateLimit) countsCaller(ctx context.Context, r *policy.Request) (bool, error) {
 	if l.Scope == "" {
 		return true, nil
 	}
-	who, answer, err := r.Who(ctx)
-	return err == nil && answer == nil && l.by.Admits(who), err
+	names, err := r.MayHold(ctx)
+	return l.by.Admits(caller.Caller{Scopes: names}), err
 }
 
 // client returns the key of the client that the limit counts by. All whose address the server does

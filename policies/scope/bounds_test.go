@@ -65,7 +65,8 @@ func TestScope_Rate(t *testing.T) {
 	}
 }
 
-// TestScope_RateLimit: a limit that names a scope counts the calls of its verified credentials alone.
+// TestScope_RateLimit: a limit that names a scope counts the calls of its credentials alone, once the platform has
+// verified them, and those of which nobody can tell, as of one beside another.
 func TestScope_RateLimit(t *testing.T) {
 	t.Parallel()
 	s := policytest.NewSite(t)
@@ -75,8 +76,10 @@ func TestScope_RateLimit(t *testing.T) {
 		status int
 	}{
 		{basic("ck_ffffffffa1b2c3d"), 0}, {basic(other), 0}, {basic(other), 0}, {"X-A: b", 0}, {"X-A: b", 0}, {basic(key), 0}, {basic(key), 429}, {basic(other), 0},
+		{basic(key) + "\nCookie: wordpress_logged_in_abc=paul%7C1%7Cx%7Cy", 429}, {basic(key) + "\nX-Mcp-Api-Key: " + other + ":x", 429},
+		{`Authorization: OAuth oauth_consumer_key="` + key + `"`, 429}, {"Cookie: wordpress_logged_in_abc=paul%7C1%7Cx%7Cy", 0},
 	} {
-		r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, http.MethodGet, "/wp-json/wc/v3/orders", "", tt.header)
+		r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, http.MethodGet, "/wp-json/wc/v3/orders", "", strings.Split(tt.header, "\n")...)
 		if d := c.Judge(t.Context(), r); status(d) != tt.status {
 			t.Errorf("%d: %+v", i, d)
 		}

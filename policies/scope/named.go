@@ -29,6 +29,18 @@ func (p *Scopes) Verified(ctx context.Context, r *policy.Request) (names []strin
 	return p.granting(scopes), err
 }
 
+// MayHold implements [policy.Scopes].
+func (p *Scopes) MayHold(ctx context.Context, r *policy.Request) (names []string, err error) {
+	b := p.bound(ctx, r)
+	if b.err != nil {
+		return nil, b.err
+	}
+	if _, doubtful, err := p.accepted(ctx, r); !doubtful || err != nil {
+		return nil, err
+	}
+	return p.granting(b.scopes), nil
+}
+
 // Granted implements [policy.Scopes].
 func (p *Scopes) Granted(c caller.Credential) []string { return p.granting(p.held(c)) }
 

@@ -26,33 +26,40 @@ func (p *Scopes) count(ctx context.Context, r *policy.Request, scopes []*Scope) 
 // take counts the call against the rates of scopes. It refuses what the platform may accept by a credential that cannot
 // be counted: a signature of OAuth 1, or one of several that the request carries.
 func (p *Scopes) take(ctx context.Context, r *policy.Request, scopes []*Scope) (first policy.Verdict, err error) {
-	claim, err := r.Claim()
+	verified, doubtful, err := p.accepted(ctx, r)
 	if err != nil {
 		return first, err
-	}
-	who, answer, err := r.Whole.Who(ctx)
-	if err != nil {
-		return first, err
-	}
-	var verified []*Scope
-	if answer == nil && who.Accepted() {
-		if verified, err = p.verified(ctx, r); err != nil {
-			return first, err
-		}
 	}
 	for _, s := range scopes {
-		switch counted := slices.Contains(verified, s); {
-		case counted:
+		switch {
+		case slices.Contains(verified, s):
 			v, err := s.take(ctx, r)
 			if err != nil {
 				return first, err
 			}
 			first = worse(first, v)
-		case who.Accepted(), !claim.Verifiable():
+		case doubtful:
 			first = worse(first, s.refuse("It has a rate, and nobody can tell that the platform takes this credential."))
 		}
 	}
 	return first, nil
+}
+
+// accepted returns the scopes of the credential that the platform has accepted of r. Doubtful tells that it may accept
+// another one that r carries, or has accepted one of several.
+func (p *Scopes) accepted(ctx context.Context, r *policy.Request) (verified []*Scope, doubtful bool, err error) {
+	claim, err := r.Claim()
+	if err != nil {
+		return nil, false, err
+	}
+	who, answer, err := r.Whole.Who(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if answer == nil && who.Accepted() {
+		verified, err = p.verified(ctx, r)
+	}
+	return verified, who.Accepted() || !claim.Verifiable(), err
 }
 
 // take counts a call against the rate of the scope.
