@@ -4,16 +4,16 @@ import (
 	"context"
 	"slices"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
 // count counts a call that scopes allow against the rate of each. Only a credential that the platform has verified
-// counts, so that nobody uses up the calls of another one by naming it. Each part of a batch is a call.
+// counts, so that nobody uses up the calls of another one by naming it. Each part of a batch is a call, and one without
+// parts is one.
 func (p *Scopes) count(ctx context.Context, r *policy.Request, scopes []*Scope) (policy.Verdict, error) {
 	scopes = slices.DeleteFunc(slices.Clone(scopes), func(s *Scope) bool { return s.Rate == "" })
-	if r.Call.Kind == call.Batch || r.WithOverride != nil || len(scopes) == 0 {
+	if len(r.Call.Parts) > 0 || r.WithOverride != nil || len(scopes) == 0 {
 		return policy.Verdict{}, nil
 	}
 	v, err := p.take(ctx, r, scopes)
