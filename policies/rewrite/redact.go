@@ -74,7 +74,7 @@ type redactor struct {
 	in, out []byte
 	copied  int // bytes of in that stand in out, or whose replacement does
 	paths   [][]string
-	at      [][]byte // names on the way; arrays add none
+	at      [][]byte // names on the way; arrays and their elements add none
 	named   []bool   // of each open object: whether the last of at is in it
 }
 
@@ -119,7 +119,9 @@ func (w *redactor) text(from int) int {
 		w.replace(from, end, string(quoted))
 	}
 	w.leave()
-	w.named[len(w.named)-1] = true
+	if w.named[len(w.named)-1] = !w.isElement(name); !w.named[len(w.named)-1] {
+		return end
+	}
 	if w.at = append(w.at, name); !w.redacts() {
 		return end
 	}
@@ -128,6 +130,14 @@ func (w *redactor) text(from int) int {
 	end = jsonscan.Value(w.in, value)
 	w.replace(value, end, redacted)
 	return end
+}
+
+// isElement tells whether a name stands for an element of a list: it is an integer, and no path has it. PHP writes a list
+// with holes as an object, and a client makes holes by _fields (docs/platform/method-and-id.md).
+func (w *redactor) isElement(name []byte) bool {
+	return isInteger(name) && !slices.ContainsFunc(w.paths, func(path []string) bool {
+		return slices.ContainsFunc(path, func(of string) bool { return of == string(name) })
+	})
 }
 
 // leave ends a member of the innermost object.
@@ -148,8 +158,7 @@ func (w *redactor) redacts() bool {
 	})
 }
 
-// cutSuffix cuts names off those on the way. An integer key that is none of the names stands for an element of a list: PHP
-// writes a list with holes as an object, and a client makes holes by _fields (docs/platform/method-and-id.md).
+// cutSuffix cuts names off those on the way. An integer that is the name of another path is an element here.
 func cutSuffix(at [][]byte, names []string) (before [][]byte, ok bool) {
 	for n := len(names); ; n-- {
 		for len(at) > 0 && isInteger(at[len(at)-1]) && (n == 0 || string(at[len(at)-1]) != names[n-1]) {
