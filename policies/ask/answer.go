@@ -131,6 +131,13 @@ func (a *Answer) MayNotRead() bool {
 	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error") && strings.Contains(message, "read permissions")
 }
 
+// MayOnlyWrite tells whether an answer refuses a key, and may do so because that may only write: the shop says why in the
+// language of the site, and here that is not English.
+func (a *Answer) MayOnlyWrite() bool {
+	code, message := a.Fault()
+	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error") && !strings.Contains(strings.ToLower(message), "invalid")
+}
+
 // refusesKey tells whether the shop refuses the question's key or signature
 // (docs/platform III.8). A key without the right to read has been accepted.
 func (a *Answer) refusesKey() bool {

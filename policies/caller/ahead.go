@@ -92,7 +92,7 @@ func (i *inquiry) identifyByList(ctx context.Context) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	who, err := interpret(answer, i.claim, &b.question, &i.site.Platform)
+	who, err := i.interpret(ctx, answer, &b.question)
 	var unexpected *ask.UnexpectedError
 	if errors.As(err, &unexpected) && answer.Status >= http.StatusBadRequest {
 		i.beside = nil

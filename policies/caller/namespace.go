@@ -70,7 +70,7 @@ func (i *inquiry) identify(ctx context.Context) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	return interpret(answer, i.claim, &i.question, &i.site.Platform)
+	return i.interpret(ctx, answer, &i.question)
 }
 
 // put sends a question, and keeps what it shows of the server.
