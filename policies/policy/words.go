@@ -54,12 +54,7 @@ func (r *Request) checkWords() error {
 
 // checkWordsOf refuses a call if a parameter of by says another word than its route.
 func (r *Request) checkWordsOf(c, by *call.Call) error {
-	pattern, ok := r.Site.dispatched(r.HTTP.Host, c)
-	if !ok || !slices.ContainsFunc(r.Site.worded, func(line routes.Pattern) bool { return pattern.HasWord(&line, c.Route) }) {
-		return nil
-	}
-	groups, _ := pattern.Groups(c.Route)
-	for _, g := range groups {
+	for _, g := range r.groups(c) {
 		v, set, err := by.Scalar(g.Name)
 		_, compound := v.(call.Compound)
 		if err != nil || set && (compound || !strings.EqualFold(fmt.Sprint(v), c.Route[g.From:g.To])) {
@@ -67,6 +62,24 @@ func (r *Request) checkWordsOf(c, by *call.Call) error {
 		}
 	}
 	return nil
+}
+
+// groups returns the named groups of a call's route, if a line has a word in place of one.
+func (r *Request) groups(c *call.Call) []index.Group {
+	pattern, ok := r.Site.dispatched(r.HTTP.Host, c)
+	if !ok || !slices.ContainsFunc(r.Site.worded, func(line routes.Pattern) bool { return pattern.HasWord(&line, c.Route) }) {
+		return nil
+	}
+	groups, _ := pattern.Groups(c.Route)
+	return groups
+}
+
+// Replaces returns the parameters that take the place of what the route of a call says, if a line has a word there.
+func (r *Request) Replaces(c *call.Call) (names []string) {
+	for _, g := range r.groups(c) {
+		names = append(names, g.Name)
+	}
+	return names
 }
 
 // dispatched returns the pattern that certainly fits a call: of the shop that answers for a host, or else of those that are
@@ -93,6 +106,7 @@ var knownGroups = func() map[string]*index.Index {
 		}
 		add(p.Core, coreGroups...)
 		add(p.Abilities, abilityGroups...)
+		add(p.ShopWord()+"-admin", adminGroups...)
 		for _, ns := range append(slices.Clone(p.Shop), p.Analytics) {
 			add(ns, shopGroups...)
 		}
@@ -121,7 +135,8 @@ var (
 	abilityGroups = []string{
 		`/abilities/(?P<name>[a-zA-Z0-9\-\/]+?)/run`, `/abilities/(?P<name>[a-zA-Z0-9\-\/]+)`, `/categories/(?P<slug>[a-z0-9]+(?:-[a-z0-9]+)*)`,
 	}
-	shopGroups = []string{
+	adminGroups = []string{`/v1/features/(?P<feature>[\w-]+)`, `/features/(?P<feature>[\w-]+)`, `/onboarding/tasks/(?P<id>[a-z0-9_\-]+)/(?:dismiss|undo_dismiss|snooze|undo_snooze|hide|unhide|action)`}
+	shopGroups  = []string{
 		`/settings/(?P<group_id>[\w-]+)`, `/settings/(?P<group_id>[\w-]+)/batch`, `/settings/(?P<group_id>[\w-]+)/(?P<id>[\w-]+)`,
 		`/payment_gateways/(?P<id>[\w-]+)`, `/shipping_methods/(?P<id>[\w-]+)`, `/system_status/tools/(?P<id>[\w-]+)`,
 		`/taxes/classes/(?P<slug>\w[\w\s\-]*)`,

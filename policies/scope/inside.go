@@ -31,13 +31,14 @@ func (p *Scopes) checkInside(r *policy.Request, scopes []*Scope) (first policy.V
 	}
 	c := &call.Call{Kind: call.Single, Method: in.Method, Route: in.Key, Key: in.Key}
 	for _, s := range scopes {
-		first = worse(first, p.judgeInside(s, c, m))
+		first = worse(first, p.judgeInside(s, c, m, r.Replaces(c)))
 	}
 	return first, nil
 }
 
-// judgeInside judges an inner call by one scope. Conditions about parameters are about a client's own call.
-func (p *Scopes) judgeInside(s *Scope, c *call.Call, m *mcp.Message) policy.Verdict {
+// judgeInside judges an inner call by one scope. Conditions about parameters are about a client's own call. replaces are the
+// parameters by which the call would be about something else than its route says.
+func (p *Scopes) judgeInside(s *Scope, c *call.Call, m *mcp.Message, replaces []string) policy.Verdict {
 	match, allowed := p.line(s, c)
 	switch {
 	case !allowed:
@@ -46,7 +47,7 @@ func (p *Scopes) judgeInside(s *Scope, c *call.Call, m *mcp.Message) policy.Verd
 		return s.refuse("The tool runs a batch inside, whose parts cannot be judged.")
 	case match.Rule.Conditions != nil:
 		return s.refuse("The tool runs a REST call inside, where the conditions of the line cannot be judged.")
-	case givesName(m, match.Route.Names()):
+	case givesName(m, slices.Concat(match.Route.Names(), replaces)):
 		return s.refuse("The tool hands on a parameter that the line takes from the route.")
 	}
 	return policy.Verdict{}

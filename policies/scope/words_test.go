@@ -51,3 +51,44 @@ func TestScope_Words(t *testing.T) {
 		})
 	}
 }
+
+// TestScope_WordsElsewhere: a word in a line is what the platform does: it would take the parameter from elsewhere in the request.
+func TestScope_WordsElsewhere(t *testing.T) {
+	t.Parallel()
+	const (
+		own  = "/wp-json/wp/v2/users/me/application-passwords"
+		one  = "/wp-json/wp/v2/plugins/hello"
+		run  = "/wp-json/wp-abilities/v1/abilities/shop/stock-get/run"
+		form = "Content-Type: application/x-www-form-urlencoded"
+	)
+	for name, tt := range map[string]struct {
+		judged
+		status int
+	}{
+		"one's own":            {judged{"POST", own, `{"name":"x"}`, []string{policytest.JSONType}}, 0},
+		"another user's":       {judged{"POST", own + "?user_id=3", `{"name":"x"}`, []string{policytest.JSONType}}, 400},
+		"in JSON":              {judged{"POST", own, `{"name":"x","user_id":3}`, []string{policytest.JSONType}}, 400},
+		"in a form":            {judged{"POST", own, "name=x&user.id=3", []string{form}}, 400},
+		"read":                 {judged{"GET", own + "?user_id=3", "", nil}, 400},
+		"as a list":            {judged{"GET", own + "?user_id[]=3", "", nil}, 400},
+		"oneself, spelled out": {judged{"GET", own + "?user_id=ME", "", nil}, 0},
+		"a plugin":             {judged{"PUT", one, `{"status":"active"}`, []string{policytest.JSONType}}, 0},
+		"another plugin":       {judged{"PUT", one, `{"status":"active","plugin":"other/other"}`, []string{policytest.JSONType}}, 400},
+		"the same plugin":      {judged{"PUT", one, `{"status":"active","plugin":"hello"}`, []string{policytest.JSONType}}, 0},
+		"an ability":           {judged{"POST", run, `{"input":{"name":"x"}}`, []string{policytest.JSONType}}, 0},
+		"another ability":      {judged{"POST", run, `{"name":"shop/delete"}`, []string{policytest.JSONType}}, 400},
+		"what is hidden":       {judged{"GET", "/wp-json/wp/v2/statuses/publish?status=draft", "", nil}, 400},
+		"a group of settings":  {judged{"POST", "/wp-json/wc/v3/settings/tax/batch", `{"update":[{"id":"x","value":"y"}]}`, []string{policytest.JSONType}}, 0},
+		"another group":        {judged{"POST", "/wp-json/wc/v3/settings/tax/batch", `{"update":[{"id":"x","group_id":"general"}]}`, []string{policytest.JSONType}}, 400},
+		"a tool":               {judged{"POST", "/wp-json/wp/v2/wpmcp", policytest.ToolCall("run_api_function", `{"route":"/wp/v2/plugins/hello","method":"PUT","data":{"status":"active"}}`), []string{policytest.JSONType}}, 0},
+		"a tool for another":   {judged{"POST", "/wp-json/wp/v2/wpmcp", policytest.ToolCall("run_api_function", `{"route":"/wp/v2/plugins/hello","method":"PUT","data":{"plugin":"x"}}`), []string{policytest.JSONType}}, 403},
+	} {
+		tt.headers = append(tt.headers, basic("maria"))
+		d := judge(t, tt.judged, nil, line("scope x", "password "+uuid, "allow /wp/v2/users/me/application-passwords", "allow PUT /wp/v2/plugins/hello",
+			"allow /wp-abilities/v1/abilities/shop/stock-get/run", "allow GET /wp/v2/statuses/**", "hide /wp/v2/statuses/draft name",
+			"allow POST,PUT /wc/v3/settings/tax/batch /wc/v3/settings/tax/*", "allow POST /wp/v2/wpmcp"))
+		if status(d) != tt.status {
+			t.Errorf("%s: %d, want %d: %+v", name, status(d), tt.status, d.Verdict)
+		}
+	}
+}
