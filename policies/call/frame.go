@@ -203,20 +203,8 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 	return cmp.Or(rd.oddBetween(&tried, current), rd.cutPath(&tried, current)) // FastCGI gets the one, a proxy the other
 }
 
-// namesRoute tells whether a path would name a route if it were part of a query. Some
-// servers put the decoded path into the query (nginx: /index.php?q=$uri&$args), and
-// Caddy's rewrite takes the text behind a "?" in a placeholder for a query.
-func namesRoute(path string) bool {
-	if between.PlainBytes.Holds(path) || !strings.ContainsAny(path, "?&;%") {
-		return false
-	}
-	path = between.DecodeAll(path)
-	i := strings.IndexAny(path, "?&;")
-	return i >= 0 && phpvars.Has(asPairs.Replace(path[i+1:]), platforms.RouteVar)
-}
-
-// asPairs writes what begins a pair anywhere as it begins one in a query.
-var asPairs = strings.NewReplacer("?", "&", ";", "&")
+// namesRoute tells whether a path would name a route if it were part of a query.
+func namesRoute(path string) bool { return phpvars.Has(between.PairsIn(path), platforms.RouteVar) }
 
 // endsEarly tells whether a path holds what ends one, or begins a variable.
 func endsEarly(path string) bool {

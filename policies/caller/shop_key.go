@@ -125,9 +125,10 @@ func appendBasicName(b []byte, h http.Header) ([]byte, bool) {
 	return name, ok
 }
 
-// appendBasic returns the name and the password that PHP finds in Authorization, in memory of the caller.
+// appendBasic returns the name and the password that PHP finds in Authorization, in memory of the caller. HTTP/1.1 drops
+// blanks before the value, which HTTP/2 and 3 keep.
 func appendBasic(b []byte, h http.Header) (name, password []byte, ok bool) {
-	scheme, encoded, _ := strings.Cut(h.Get("Authorization"), " ")
+	scheme, encoded, _ := strings.Cut(strings.TrimLeft(h.Get("Authorization"), " \t"), " ")
 	if !phpvars.EqualFold(scheme, "basic") {
 		return b, nil, false
 	}

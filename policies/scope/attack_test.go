@@ -114,6 +114,9 @@ func TestScope_UncertainDoors(t *testing.T) {
 		{line("scope erp", "key a1b2c3d"), "POST", "/wp-json/wc/v3/orders?rest_route=/x", "oauth_consumer_key=" + key, policytest.FormType, true},
 		{line("scope erp", "key a1b2c3d"), "POST", "/wp-json/wc/v3/orders?rest_route=/x", "a=b", policytest.FormType, false},
 		{line("scope erp", "key a1b2c3d"), "GET", "/wp-json/wc/v3/orders?rest_route=/x&consumer_key=" + key, "", "X-A: b", true},
+		{line("scope erp", "key a1b2c3d"), "GET", "/wp-json/wc/v3/orders?consumer_gclid=x&key=" + key, "", "X-A: b", true},
+		{line("scope erp", "key a1b2c3d"), "GET", "/x%26consumer_key=" + key + "?rest_route=/wc/v3/orders", "", "X-A: b", true},
+		{line("scope erp", "key a1b2c3d"), "GET", "/x%26consumer=" + key + "?rest_route=/wc/v3/orders", "", "X-A: b", false},
 	} {
 		s := policytest.NewSite(t)
 		c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, tt.scope, line("call", "mode observe"))

@@ -74,6 +74,24 @@ func DecodeAll(s string) string {
 	return s
 }
 
+// PairsIn returns what of a path may become pairs of a query, in a decoded form; "" for most paths. Some servers put the decoded
+// path into the query (nginx: /index.php?q=$uri&$args), and Caddy's rewrite takes the text behind a "?" in a placeholder for a
+// query.
+func PairsIn(path string) string {
+	if PlainBytes.Holds(path) || !strings.ContainsAny(path, "?&;%") {
+		return ""
+	}
+	path = DecodeAll(path)
+	i := strings.IndexAny(path, "?&;")
+	if i < 0 {
+		return ""
+	}
+	return asPairs.Replace(path[i+1:])
+}
+
+// asPairs writes what begins a pair anywhere as it begins one in a query.
+var asPairs = strings.NewReplacer("?", "&", ";", "&")
+
 // ASCII tells whether all bytes of s are ASCII.
 func ASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf })
