@@ -66,7 +66,10 @@ func (g *Gateway) compile(ctx caddy.Context) (*engine, error) {
 		return nil, err
 	}
 	e := new(engine)
-	if err := errors.Join(e.newSite(g), e.newReader(ctx, g)); err != nil {
+	if err = e.newSite(g); err == nil {
+		err = e.newReader(ctx, g)
+	}
+	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	if e.chain, err = policies.NewChain(e.every, g.Mode, configured); err != nil {
@@ -144,7 +147,7 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 	}
 	platform, _ := platforms.ByName(g.Platform)
 	e.reader = policies.NewReader(call.Config{
-		Platform: platform, Prefix: g.Prefix.First(), Prefixes: g.Prefix.More(), Aliases: g.Alias, Base: g.Base,
+		Platform: platform, Headers: e.every.Own.Headers, Prefix: g.Prefix.First(), Prefixes: g.Prefix.More(), Aliases: g.Alias, Base: g.Base,
 		Limits: call.Limits{
 			Body: body, Upload: g.uploadLimit(), Batch: g.BatchLimit, Spool: e.spool, Memory: e.memory,
 		},
