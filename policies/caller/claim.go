@@ -36,6 +36,9 @@ func (c Claim) Verifiable() bool {
 // whether there are credentials.
 func (w *Whole) claimOf() (Claim, error) {
 	s, h := w.Site, w.HTTP.Header
+	if _, err := s.hasCookie(h, true); err != nil { // whatever counts for the call: the platform may take it beside that
+		return 0, err
+	}
 	if isJetpack(w.Call.QueryVariable) {
 		if farQuery(w.HTTP.URL.RawQuery) {
 			return ClaimUncertain, nil

@@ -81,6 +81,54 @@ func TestByToken(t *testing.T) {
 	}
 }
 
+// TestByToken_Own: the question about a cookie that the site names has it, and the nonce, which the platform's own cookie needs under
+// another name, too, whatever else there is. The login cookie beside it stays out.
+func TestByToken_Own(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, target, line string }{
+		{"mysite_in", "/wp-json/wp/v2/posts", "X-A: b"},
+		{"mysite_in", "/wp-json/wp/v2/posts", "Cookie: wordpress_x=y"},
+		{"mysite_in", "/wp-json/wp/v2/posts", loginLine},
+		{"mysite_in", "/wp-json/wc/v3/orders", shopKey},
+		{"mysite_in", "/wp-json/wp/v2/posts?token=a&signature=b&_for=jetpack", "X-A: b"},
+		{"wordpress_sso", "/wp-json/wp/v2/posts", "X-A: b"},
+		{"wordpress_sso", "/wp-json/wp/v2/posts", loginLine},
+	} {
+		s := newSite(t, Own{Cookies: []string{tt.name}})
+		backend := asktest.Answering(200, `{"id":7,"username":"maria","roles":[],"capabilities":{}}`)
+		w := request(t, s, backend, http.MethodGet, tt.target, "", "Cookie: "+tt.name+"=maria%7C1", nonceLine, tt.line)
+		if who, answer, err := w.ByToken(t.Context()); !w.SaysUser() || who.Login != "maria" || answer != nil || err != nil {
+			t.Errorf("%+v: %+v, %v, %v", tt, who, answer, err)
+		}
+		for _, q := range backend.Questions() {
+			if q.Header.Get("Cookie") != tt.name+"=maria%7C1" || q.Header.Get("X-Wp-Nonce") == "" {
+				t.Errorf("%+v: the question has %v", tt, q.Header)
+			}
+		}
+	}
+}
+
+// TestClaim_OwnAlias: a cookie that PHP may fold onto one that the site names makes a claim unclear, whatever else counts.
+func TestClaim_OwnAlias(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, Own{Cookies: []string{"sso_session"}})
+	for _, cookie := range []string{"sso.session", "sso session", "sso[session", "sso_session[a]"} {
+		for _, beside := range []struct{ target, line string }{
+			{"/wp-json/wp/v2/posts", "X-A: b"},
+			{"/wp-json/wc/v3/orders", shopKey},
+			{"/wp-json/wc/v3/orders?consumer_key=ck_1&consumer_secret=cs_1", "X-A: b"},
+			{"/wp-json/wc/store/v1/cart", loginLine},
+			{"/wp-json/woocommerce/mcp", "X-Mcp-Api-Key: ck_1:cs_1"},
+			{"/wp-json/wp/v2/posts?token=a&signature=b&_for=jetpack", "X-A: b"},
+		} {
+			w := request(t, s, nil, http.MethodGet, beside.target, "", "Cookie: "+cookie+"=x", beside.line)
+			if claim, err := w.Claim(); err == nil {
+				t.Errorf("%s, %+v: %d", cookie, beside, claim)
+			}
+		}
+	}
+}
+
 // TestNamed_Refused: a log-in that the platform has refused a moment ago, as one that it had locked out, is asked about anew: it may
 // be taken again by now. That somebody has no application password is no refusal, and is remembered.
 func TestNamed_Refused(t *testing.T) {

@@ -202,10 +202,13 @@ func cookieNames(w *Whole, all []Credential) ([]Credential, error) {
 }
 
 // cookieLogins returns the login name of a login cookie as each release of PHP reads it: some take a "+" for a blank.
-// A cookie without one names nobody, "", and is a login cookie all the same.
+// A cookie without one logs nobody in: the name of many another begins as its name does.
 func cookieLogins(pair string) []string {
 	name, ok := cookieLogin(pair)
-	if begin, _, _ := strings.Cut(pair, "|"); !ok || !strings.Contains(begin, "+") {
+	if !ok {
+		return nil
+	}
+	if begin, _, _ := strings.Cut(pair, "|"); !strings.Contains(begin, "+") {
 		return []string{name}
 	}
 	plus, _ := cookieLogin(strings.ReplaceAll(pair, "+", "%2B"))

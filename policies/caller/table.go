@@ -66,12 +66,16 @@ func table(p *platforms.Platform, own Own) []row {
 	byKey := only(ClaimKey) | only(ClaimSession)                 // a key counts beside a cookie that has ended
 	beside := always &^ (only(ClaimBasic) | only(ClaimPassword)) // of what says who is calling beside Authorization
 	session := beside &^ only(ClaimToken)
+	nonce := session
+	if len(own.Cookies) > 0 { // one may be the platform's login cookie under another name, which counts with a nonce alone
+		nonce = beside
+	}
 	rows := []row{
 		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true, names: basicNames},
 		{in: inHeader, name: "X-Mcp-Api-Key", user: true, keyed: beside, carried: beside, cart: true, private: true, names: toolNames},
 		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: session, carried: session, private: true, names: cookieNames},
-		{in: inHeader, name: p.NonceHeader, keyed: session, carried: session, cart: true},
-		{in: inVariable, name: p.NonceParam, keyed: session, carried: session, cart: true, kept: true},
+		{in: inHeader, name: p.NonceHeader, keyed: nonce, carried: nonce, cart: true},
+		{in: inVariable, name: p.NonceParam, keyed: nonce, carried: nonce, cart: true, kept: true},
 		{in: inQuery, name: "consumer_key", keyed: byKey, carried: byKey, private: true, kept: true, whole: hasQueryKey, names: keyNames},
 		{in: inQuery, name: "consumer_secret", keyed: byKey, carried: byKey, kept: true},
 		{in: inQuery, name: "oauth_consumer_key", private: true, whole: hasOAuth1, names: oauth1Names},
@@ -244,17 +248,19 @@ func (s *Site) cookie(pair string, own bool) (is, alias bool) {
 	return false, alias
 }
 
-// cookieRow returns the first row that a cookie, "name=value", fits, or nil.
-func (s *Site) cookieRow(pair string) *row {
+// cookieRow returns the row that a cookie, "name=value", fits, or nil. A name that the site gives goes before the prefix of
+// login cookies.
+func (s *Site) cookieRow(pair string) (found *row) {
 	for i := range s.rows {
-		if s.rows[i].in != inCookie {
+		r := &s.rows[i]
+		if r.in != inCookie || found != nil && r.prefix {
 			continue
 		}
-		if is, _ := s.rows[i].fits(&s.Platform, pair); is {
-			return &s.rows[i]
+		if is, _ := r.fits(&s.Platform, pair); is {
+			found = r
 		}
 	}
-	return nil
+	return found
 }
 
 // fits compares the name of a cookie with the row's.

@@ -47,6 +47,8 @@ func TestScope_Cookies(t *testing.T) {
 		{"maria", "wordpress_test_cookie=maria|1|x|y", 0},
 		{"maria", "wordpress_logged_in_abc=paul|1|x|y;wordpress_abc=maria|1|x|y", 403},
 		{"maria", "wordpress_logged_in_abc=maria", 0},
+		{"*", "wordpress_gdpr_cookies_allowed=necessary", 0},
+		{"*", "wordpress_logged_in_abc=paul|1|x|y", 403},
 		{"maria", "other=maria|1|x|y", 0},
 		{`"anna maria"`, "wordpress_logged_in_abc=anna+maria|1|x|y", 403},
 		{`"anna maria"`, "wordpress_logged_in_abc=anna%20maria|1|x|y", 403},
