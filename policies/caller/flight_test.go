@@ -148,3 +148,45 @@ func TestFlight_Forged(t *testing.T) {
 		}
 	})
 }
+
+// TestFlight_Refused: a log-in that the platform refuses to one request, as to one from a closed address, is asked about anew for
+// another one that has waited for the same answer. An answer that accepts it is for both.
+func TestFlight_Refused(t *testing.T) {
+	for name, find := range map[string]func(context.Context, *Whole) (string, error){
+		"by password": func(ctx context.Context, w *Whole) (string, error) { who, _, err := w.ByPassword(ctx); return who.Login, err },
+		"by token":    func(ctx context.Context, w *Whole) (string, error) { who, _, err := w.ByToken(ctx); return who.Login, err },
+		"password":    func(ctx context.Context, w *Whole) (string, error) { return w.Password(ctx) },
+	} {
+		for _, first := range []*ask.Answer{
+			asktest.JSON(401, `{"code":"rest_not_logged_in","message":"","data":{"status":401}}`),
+			asktest.JSON(401, `{"code":"incorrect_password","message":"","data":{"status":401}}`),
+			asktest.JSON(200, `{"id":7,"username":"maria","uuid":"`+usedUUID+`","roles":[],"capabilities":{}}`),
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				s, header := withOptions(t, Options{}), basicAuth
+				if name == "by token" {
+					header = "Authorization: Bearer x"
+				}
+				closed, open := slowly(first), slowly(asktest.JSON(200, `{"id":7,"username":"maria","uuid":"`+usedUUID+`","roles":[],"capabilities":{}}`))
+				var group sync.WaitGroup
+				group.Go(func() { _, _ = find(t.Context(), request(t, s, closed, "GET", "/wp-json/wp/v2/posts", "", header)) })
+				time.Sleep(time.Second / 2)
+				if who, err := find(t.Context(), request(t, s, open, "GET", "/wp-json/wp/v2/posts", "", header)); who == "" || err != nil {
+					t.Errorf("%s, %d: %q, %v", name, first.Status, who, err)
+				}
+				group.Wait()
+				if n := len(open.Questions()); (n == 0) != (first.Status == 200) {
+					t.Errorf("%s, %d: %d questions", name, first.Status, n)
+				}
+			})
+		}
+	}
+}
+
+// slowly gives every question one answer, a second later.
+func slowly(answer *ask.Answer) *asktest.Platform {
+	return &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) {
+		time.Sleep(time.Second)
+		return answer, nil
+	}}
+}

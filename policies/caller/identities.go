@@ -141,18 +141,31 @@ func (ids *Identities) find(ctx context.Context, w *Whole, claim Claim) (Caller,
 	}
 	found, is, renew := ids.cache.get(key, kept.accepted)
 	if renew {
-		_, _ = ids.ask(ctx, w, claim, key, true) // nobody waits; an error comes up when the entry has ended
+		_, _, _ = ids.ask(ctx, w, claim, key, "", true) // nobody waits; an error comes up when the entry has ended
 	}
 	if is == fresh || is == ending {
 		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
 	}
-	f, err := ids.ask(ctx, w, claim, key, false)
+	who, answer, own, err := ids.fly(ctx, w, claim, key, "", is == ended)
+	if own || err != nil || kept.rejected > 0 || (identity{who, answer}).accepted() {
+		return who, answer, err
+	}
+	// What the platform has refused to another request, as to one of another address or over http, it may take of this one.
+	who, answer, _, err = ids.fly(ctx, w, claim, key, rand.Text(), false)
+	return who, answer, err
+}
+
+// fly asks who makes a claim, together with others who ask for the same, and waits for the answer. own tells whether the
+// question was put for w.
+func (ids *Identities) fly(ctx context.Context, w *Whole, claim Claim, key cacheKey, apart string, before bool) (who Caller, answer *ask.Answer, own bool, err error) {
+	f, own, err := ids.ask(ctx, w, claim, key, apart, false)
 	if err != nil {
-		return Caller{}, nil, err
+		return Caller{}, nil, own, err
 	}
 	defer ids.flights.leave(f)
-	return ids.await(ctx, w, f, key, kept, is == ended)
+	who, answer, err = ids.await(ctx, w, f, key, claim.kept(&ids.opts), before)
+	return who, answer, own, err
 }
 
 // patience is how long a request waits for the platform while an answer that has just
@@ -183,13 +196,13 @@ func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key cache
 	}
 }
 
-// ask begins the question about a claim of w, once for all who ask at the same time.
-// Requests that come after a drop do not share a question from before it. Nobody waits for one
-// that renews an answer; who asks for another must leave it.
-func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key cacheKey, renews bool) (*flight, error) {
+// ask begins the question about a claim of w, once for all who ask at the same time and with the same text apart. begun tells
+// whether it did, or found one under way. Requests that come after a drop do not share a question from before it. Nobody waits
+// for one that renews an answer; who asks for another must leave it.
+func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key cacheKey, apart string, renews bool) (f *flight, begun bool, err error) {
 	i, err := ids.inquire(w, claim, key)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if i.renews = renews; !renews {
 		w.lookAhead(ctx, i)
@@ -198,7 +211,8 @@ func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key cache
 	if claim == ClaimOAuth1 {
 		name += " " + w.Client.String() // what fails for one client, such as a banned one, must not fail for all
 	}
-	return ids.flights.join(ctx, name, !renews, ids.opts.Timeout, i.run), nil
+	f, begun = ids.flights.join(ctx, name+apart, !renews, ids.opts.Timeout, i.run)
+	return f, begun, nil
 }
 
 // inquiry is one question about a caller with all that it needs. It holds nothing of the
