@@ -60,6 +60,21 @@ func TestByPassword(t *testing.T) {
 	}
 }
 
+// TestByPassword_Refused: a refusal by another word than the platform's own may be one of somebody whom it knows, as where a site
+// shows users to nobody. Nobody can say whose the log-in is.
+func TestByPassword_Refused(t *testing.T) {
+	t.Parallel()
+	for code, fails := range map[string]bool{
+		"rest_not_logged_in": false, "incorrect_password": false, "invalid_username": false, "rest_user_cannot_view": true, "locked_out": true,
+	} {
+		backend := asktest.Answering(401, `{"code":"`+code+`","message":"","data":{"status":401}}`)
+		who, _, err := request(t, newSite(t), backend, http.MethodGet, "/wp-json/wp/v2/posts", "", basicAuth).ByPassword(t.Context())
+		if who.Kind != Anonymous || (err != nil) != fails {
+			t.Errorf("%s: %+v, %v", code, who, err)
+		}
+	}
+}
+
 // TestByToken: whom a token names is asked for without the login cookie beside it, which the platform may take instead.
 func TestByToken(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,11 @@ func interpret(a *ask.Answer, claim Claim, q *ask.Question, p *platforms.Platfor
 		return interpretPassword(a)
 	case ClaimSession:
 		return interpretSession(a)
+	case ClaimBasic:
+		if a.Status == http.StatusUnauthorized && a.Code() != "rest_not_logged_in" { // it may be one of somebody who is logged in
+			return identity{}, ask.Unexpected(a)
+		}
+		return interpretUser(a, p)
 	default:
 		return interpretUser(a, p)
 	}
