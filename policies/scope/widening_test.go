@@ -16,7 +16,7 @@ func TestWideners(t *testing.T) {
 	t.Parallel()
 	for _, p := range platforms.All() {
 		wideners := widenersOf(p)
-		for _, key := range []string{"/" + p.Core + "/users", "/" + p.Core + "/plugins", "/" + p.Shop[2] + "/webhooks", "/" + p.Shop[2] + "/webhooks/batch", "/" + p.Shop[2] + "/settings/general/x", "/" + p.Analytics + "/settings/x"} {
+		for _, key := range []string{"/" + p.Core + "/users", "/" + p.Core + "/plugins", "/" + p.Shop[2] + "/webhooks", "/" + p.Shop[2] + "/webhooks/batch", "/" + p.Shop[2] + "/settings/general/x", "/" + p.Analytics + "/settings/x", "/jwt-auth/v1/token"} {
 			if !slices.ContainsFunc(wideners, func(route routes.Pattern) bool { return route.Match(key) }) {
 				t.Errorf("%s: %s", p.Name, key)
 			}
