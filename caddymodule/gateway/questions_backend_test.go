@@ -64,7 +64,8 @@ func TestBackend_Request(t *testing.T) {
 	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\tcredentials header X-Site-Key\n\t\tcredentials cookie site\n\t}\n"+p.proxied())
 	g.do("POST /cms-json/cms/v2/posts?_method=PUT&_cmsnonce=n1", "a=b", form,
 		"Cookie: cms_logged_in_x=1; tracking=2; site=3", "X-Site-Key: k", "X-CMS-Nonce: n0", "Range: bytes=0-1",
-		"If-None-Match: x", "X-HTTP-Method-Override: PUT", "User-Agent: test", "X-Other: y", "Host: shop.test")
+		"If-None-Match: x", "X-HTTP-Method-Override: PUT", "User-Agent: test", "X-Other: y", "Host: shop.test",
+		"Cloudfront-Forwarded-Proto: https", "X-Forwarded-Scheme: https")
 	asked := p.asked()
 	if len(asked) != 1 {
 		t.Fatalf("%d questions", len(asked))
@@ -76,6 +77,7 @@ func TestBackend_Request(t *testing.T) {
 	for name, want := range map[string]string{
 		"Cookie": "cms_logged_in_x=1; site=3", "X-Site-Key": "k", "X-Cms-Nonce": "n0", "User-Agent": "test",
 		"Range": "", "If-None-Match": "", "X-Http-Method-Override": "", "Content-Type": "", "X-Other": "",
+		"Cloudfront-Forwarded-Proto": "https", "X-Forwarded-Scheme": "https",
 	} {
 		if got := q.Header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

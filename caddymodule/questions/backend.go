@@ -252,6 +252,7 @@ func (b *Backend) request(ctx context.Context, q *ask.Question, target string) (
 var ForwardedHeaders = []string{
 	"User-Agent", "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port",
 	"X-Forwarded-Server", "X-Forwarded-Ssl", "X-Real-Ip", "Cf-Connecting-Ip", "Cf-Visitor", "True-Client-Ip",
+	"X-Forwarded-Scheme", "X-Proto", "Cloudfront-Forwarded-Proto", "X-Arr-Ssl", // by which plugins tell https
 }
 
 func (b *Backend) copyConnection(to http.Header) {
