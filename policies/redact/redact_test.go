@@ -53,3 +53,23 @@ func TestRedact_Rewrites(t *testing.T) {
 		}
 	}
 }
+
+// TestRedact_CollectionsByName: some collections of the core are an object with a member for each record.
+func TestRedact_CollectionsByName(t *testing.T) {
+	s := policytest.NewSite(t)
+	p := new(Redact)
+	policytest.Configure(t, p, policytest.Line("redact /wp/v2/types/** name labels.all"), policytest.Line("redact /x/v1/y name"))
+	policytest.Provision(t, s, p)
+	for _, test := range []struct{ target, body, want string }{
+		{"/wp-json/wp/v2/types", `{"post":{"name":"s","labels":{"all":"s","one":"x"}},"name":{"name":"s"}}`, `{"post":{"name":"[redacted]","labels":{"all":"[redacted]","one":"x"}},"name":"[redacted]"}`},
+		{"/wp-json/wp/v2/types/?_envelope", `{"body":{"post":{"name":"s"}},"status":200}`, `{"body":{"post":{"name":"[redacted]"}},"status":200}`},
+		{"/wp-json/wp/v2/types/post", `{"name":"s","x":{"name":"kept"}}`, `{"name":"[redacted]","x":{"name":"kept"}}`},
+		{"/wp-json/x/v1/y", `{"x":{"name":"kept"}}`, `{"x":{"name":"kept"}}`},
+	} {
+		a := &ask.Answer{Status: 200, Header: http.Header{}, Body: []byte(test.body)}
+		r := policytest.Request(t, s, asktest.Answering(200, policytest.AdminBody), "GET", test.target, "")
+		if err := p.Rewrite(r, a); err != nil || string(a.Body) != test.want {
+			t.Errorf("%s: %s, %v", test.target, a.Body, err)
+		}
+	}
+}

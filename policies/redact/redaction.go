@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/rewrite"
 )
@@ -56,10 +58,32 @@ func Paths(lines []Redaction, c *call.Call) (paths [][]string) {
 	for i := range lines {
 		if answers(c, lines[i].pattern) {
 			paths = append(paths, lines[i].paths...)
+			paths = append(paths, pathsByName(c, lines[i].paths)...)
 		}
 	}
 	return paths
 }
+
+// pathsByName returns the paths into an answer that has its records by name, and none for any other.
+func pathsByName(c *call.Call, paths [][]string) (byName [][]string) {
+	if !slices.Contains(collectionsByName(), c.Key) {
+		return nil
+	}
+	for _, path := range paths {
+		byName = append(byName, slices.Concat([]string{rewrite.AnyName}, path))
+	}
+	return byName
+}
+
+// collectionsByName are the collections that the core answers as an object with a member for each record.
+var collectionsByName = sync.OnceValue(func() (keys []string) {
+	for _, p := range platforms.All() {
+		for _, name := range []string{"types", "statuses", "taxonomies", "menu-locations"} {
+			keys = append(keys, "/"+p.Core+"/"+name)
+		}
+	}
+	return keys
+})
 
 // Embedded redacts an embedded object as the answer to c. If c is nil (unknown), all lines apply.
 func Embedded(lines []Redaction, c *call.Call, value jsontext.Value) (jsontext.Value, error) {

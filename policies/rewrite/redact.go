@@ -43,6 +43,9 @@ func containersOf() (all [][]string) {
 	return all
 }
 
+// AnyName stands in a path for every name.
+const AnyName = "\x00"
+
 // Redact replaces the values at paths by "[redacted]", in every element of arrays on the
 // way, and behind integer keys. It keeps the meaning of all other bytes. A body that is neither JSON nor JSON in
 // _jsonp is an error.
@@ -167,7 +170,7 @@ func cutSuffix(at [][]byte, names []string) (before [][]byte, ok bool) {
 		switch last := len(at) - 1; {
 		case n == 0:
 			return at, true
-		case last < 0, string(at[last]) != names[n-1]:
+		case last < 0, names[n-1] != AnyName && string(at[last]) != names[n-1]:
 			return nil, false
 		default:
 			at = at[:last]
