@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/questions"
+	"github.com/restwarden/restwarden/policies/ask"
 )
 
 // TestOwnBackend: what a stranger sends has no say in whether the REST root is
@@ -27,7 +28,7 @@ func TestOwnBackend(t *testing.T) {
 	})
 	g := startGateway(t, loginOnly+"\trequest_header X-Secret k\n"+p.proxied())
 	var stranger []string
-	for _, name := range questions.ForwardedHeaders {
+	for _, name := range ask.ForwardedHeaders {
 		stranger = append(stranger, name+": stranger")
 	}
 	stranger = append(stranger, "X-Forwarded-For: 192.0.2.7")

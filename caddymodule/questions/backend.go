@@ -248,15 +248,8 @@ func (b *Backend) request(ctx context.Context, q *ask.Question, target string) (
 	return req, nil
 }
 
-// ForwardedHeaders say who the client is and by which proxies it came.
-var ForwardedHeaders = []string{
-	"User-Agent", "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port",
-	"X-Forwarded-Server", "X-Forwarded-Ssl", "X-Real-Ip", "Cf-Connecting-Ip", "Cf-Visitor", "True-Client-Ip",
-	"X-Forwarded-Scheme", "X-Proto", "Cloudfront-Forwarded-Proto", "X-Arr-Ssl", // by which plugins tell https
-}
-
 func (b *Backend) copyConnection(to http.Header) {
-	for _, name := range ForwardedHeaders {
+	for _, name := range ask.ForwardedHeaders {
 		if values := b.header[name]; len(values) > 0 {
 			to[name] = slices.Clone(values)
 		}

@@ -175,6 +175,18 @@ func (c *identityCache) put(key cacheKey, epoch uint64, e identityEntry, of life
 	c.keep(c.entries, key, epoch, e, kept)
 }
 
+// putBy is put for an answer that is kept under another key where it is a refusal. A refusal that is kept ends what was before it.
+func (c *identityCache) putBy(key, refusals cacheKey, epoch uint64, e identityEntry, of lifetime) {
+	if e.accepted() || refusals == key {
+		c.put(key, epoch, e, of)
+		return
+	}
+	if of.rejected > 0 {
+		c.entries.Delete(key)
+	}
+	c.put(refusals, epoch, e, of)
+}
+
 // keep puts an answer among entries, unless a drop since epoch covers it.
 func (c *identityCache) keep(entries *identityEntries, key cacheKey, epoch uint64, e identityEntry, ttl time.Duration) {
 	if c.drops.cover(e, epoch) {

@@ -110,6 +110,23 @@ func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	return b
 }
 
+// refusals returns what a refusal of the credentials under key is kept under. It counts for requests that come from the same address
+// with the same words of proxies, which questions carry: the platform may go by them. Whether a signature arrives is about the site.
+func (w *Whole) refusals(claim Claim, key cacheKey) cacheKey {
+	if claim == ClaimOAuth1 {
+		return key
+	}
+	return w.Site.Identities.cache.hasher.Load().macOf(func(b []byte) []byte {
+		b = appendPart(append(b, key[:]...), w.Client.String())
+		for _, name := range ask.ForwardedHeaders {
+			for _, text := range w.HTTP.Header[name] {
+				b = appendPart(append(b, name...), text)
+			}
+		}
+		return b
+	})
+}
+
 // appendKey appends the way to b. The byte of the form says whether the way of a rewritten
 // request follows.
 func (w *where) appendKey(b []byte) []byte {

@@ -30,14 +30,14 @@ type flight struct {
 	err  error
 }
 
-// join returns the flight under key, and lets run begin it where there is none: begun. With waits,
+// join returns the flight under key, and lets run begin it where there is none. With waits,
 // the caller must leave it. A flight outlives the request that began it: it ends when nobody
 // waits, but not before limit.
-func (fs *flights) join(ctx context.Context, key string, waits bool, limit time.Duration, run func(context.Context) (identity, error)) (f *flight, begun bool) {
+func (fs *flights) join(ctx context.Context, key string, waits bool, limit time.Duration, run func(context.Context) (identity, error)) *flight {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f = fs.all[key]
-	if begun = f == nil; begun {
+	f := fs.all[key]
+	if f == nil {
 		f = &flight{key: key, done: make(chan struct{})}
 		ctx, f.end = context.WithCancelCause(context.WithoutCancel(ctx))
 		if fs.all == nil {
@@ -56,7 +56,7 @@ func (fs *flights) join(ctx context.Context, key string, waits bool, limit time.
 	if waits {
 		f.waiting++
 	}
-	return f, begun
+	return f
 }
 
 // leave says that a request no longer waits for f.

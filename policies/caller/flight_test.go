@@ -149,44 +149,77 @@ func TestFlight_Forged(t *testing.T) {
 	})
 }
 
-// TestFlight_Refused: a log-in that the platform refuses to one request, as to one from a closed address, is asked about anew for
-// another one that has waited for the same answer. An answer that accepts it is for both.
+// TestFlight_Refused: what the platform refuses to one request, as to one of another address or over http, is asked about anew for
+// another one with the same credentials, while the first waits and after that. Of the same way it is asked once.
 func TestFlight_Refused(t *testing.T) {
-	for name, find := range map[string]func(context.Context, *Whole) (string, error){
-		"by password": func(ctx context.Context, w *Whole) (string, error) { who, _, err := w.ByPassword(ctx); return who.Login, err },
-		"by token":    func(ctx context.Context, w *Whole) (string, error) { who, _, err := w.ByToken(ctx); return who.Login, err },
-		"password":    func(ctx context.Context, w *Whole) (string, error) { return w.Password(ctx) },
+	ways := map[string]func(*Whole){
+		"another address": func(w *Whole) { w.Client = netip.MustParseAddr("198.51.100.7") },
+		"over https":      func(w *Whole) { w.HTTP.Header.Set("Cf-Visitor", `{"scheme":"https"}`) },
+	}
+	who := func(ctx context.Context, w *Whole) (string, error) {
+		who, answer, err := w.Who(ctx)
+		if answer != nil || !who.Accepted() {
+			return "", err
+		}
+		return who.Kind.String(), err
+	}
+	for name, tt := range map[string]struct {
+		line string
+		find func(context.Context, *Whole) (string, error)
+	}{
+		"by password": {basicAuth, func(ctx context.Context, w *Whole) (string, error) {
+			who, _, err := w.ByPassword(ctx)
+			return who.Login, err
+		}},
+		"by token": {"Authorization: Bearer x", func(ctx context.Context, w *Whole) (string, error) {
+			who, _, err := w.ByToken(ctx)
+			return who.Login, err
+		}},
+		"password": {basicAuth, func(ctx context.Context, w *Whole) (string, error) { return w.Password(ctx) }},
+		"user":     {basicAuth, who},
+		"key":      {shopKey, who},
 	} {
-		for _, first := range []*ask.Answer{
-			asktest.JSON(401, `{"code":"rest_not_logged_in","message":"","data":{"status":401}}`),
-			asktest.JSON(401, `{"code":"incorrect_password","message":"","data":{"status":401}}`),
-			asktest.JSON(200, `{"id":7,"username":"maria","uuid":"`+usedUUID+`","roles":[],"capabilities":{}}`),
-		} {
-			synctest.Test(t, func(t *testing.T) {
-				s, header := withOptions(t, Options{}), basicAuth
-				if name == "by token" {
-					header = "Authorization: Bearer x"
-				}
-				closed, open := slowly(first), slowly(asktest.JSON(200, `{"id":7,"username":"maria","uuid":"`+usedUUID+`","roles":[],"capabilities":{}}`))
-				var group sync.WaitGroup
-				group.Go(func() { _, _ = find(t.Context(), request(t, s, closed, "GET", "/wp-json/wp/v2/posts", "", header)) })
-				time.Sleep(time.Second / 2)
-				if who, err := find(t.Context(), request(t, s, open, "GET", "/wp-json/wp/v2/posts", "", header)); who == "" || err != nil {
-					t.Errorf("%s, %d: %q, %v", name, first.Status, who, err)
-				}
-				group.Wait()
-				if n := len(open.Questions()); (n == 0) != (first.Status == 200) {
-					t.Errorf("%s, %d: %d questions", name, first.Status, n)
-				}
-			})
+		for way, change := range ways {
+			for _, pause := range []time.Duration{time.Second / 2, 5 * time.Second / 2} {
+				synctest.Test(t, func(t *testing.T) {
+					s := withOptions(t, Options{})
+					closed, open := slowly(`{"code":"rest_not_logged_in","message":"","data":{"status":401}}`, 401), slowly(`[]`, 200)
+					if name != "key" {
+						open = slowly(`{"id":7,"username":"maria","uuid":"`+usedUUID+`","roles":[],"capabilities":{}}`, 200)
+					}
+					to := func(backend *asktest.Platform) *Whole {
+						return request(t, s, backend, "GET", "/wp-json/wc/v3/orders", "", tt.line)
+					}
+					var group sync.WaitGroup
+					group.Go(func() { _, _ = tt.find(t.Context(), to(closed)) })
+					time.Sleep(pause)
+					w := to(open)
+					change(w)
+					if found, err := tt.find(t.Context(), w); found == "" || err != nil {
+						t.Errorf("%s, %s, %v: %q, %v", name, way, pause, found, err)
+					}
+					group.Wait()
+				})
+			}
 		}
 	}
+	synctest.Test(t, func(t *testing.T) {
+		s, closed := withOptions(t, Options{}), slowly(`{"code":"rest_not_logged_in","message":"","data":{"status":401}}`, 401)
+		for range 2 {
+			if found, err := who(t.Context(), request(t, s, closed, "GET", "/wp-json/wc/v3/orders", "", shopKey)); found != "" || err != nil {
+				t.Error(found, err)
+			}
+		}
+		if n := len(closed.Questions()); n != 1 {
+			t.Errorf("%d questions", n)
+		}
+	})
 }
 
 // slowly gives every question one answer, a second later.
-func slowly(answer *ask.Answer) *asktest.Platform {
+func slowly(body string, status int) *asktest.Platform {
 	return &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) {
 		time.Sleep(time.Second)
-		return answer, nil
+		return asktest.JSON(status, body), nil
 	}}
 }

@@ -140,32 +140,22 @@ func (ids *Identities) find(ctx context.Context, w *Whole, claim Claim) (Caller,
 		rand.Read(key[:]) // no other request has this key
 	}
 	found, is, renew := ids.cache.get(key, kept.accepted)
+	if is == unknown {
+		found, is, _ = ids.cache.get(w.refusals(claim, key), kept.accepted)
+	}
 	if renew {
-		_, _, _ = ids.ask(ctx, w, claim, key, "", true) // nobody waits; an error comes up when the entry has ended
+		_, _ = ids.ask(ctx, w, claim, key, true) // nobody waits; an error comes up when the entry has ended
 	}
 	if is == fresh || is == ending {
 		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
 	}
-	who, answer, own, err := ids.fly(ctx, w, claim, key, "", is == ended)
-	if own || err != nil || kept.rejected > 0 || (identity{who, answer}).accepted() {
-		return who, answer, err
-	}
-	// What the platform has refused to another request, as to one of another address or over http, it may take of this one.
-	who, answer, _, err = ids.fly(ctx, w, claim, key, rand.Text(), false)
-	return who, answer, err
-}
-
-// fly asks who makes a claim, together with others who ask for the same, and waits for the answer. own tells whether the
-// question was put for w.
-func (ids *Identities) fly(ctx context.Context, w *Whole, claim Claim, key cacheKey, apart string, before bool) (who Caller, answer *ask.Answer, own bool, err error) {
-	f, own, err := ids.ask(ctx, w, claim, key, apart, false)
+	f, err := ids.ask(ctx, w, claim, key, false)
 	if err != nil {
-		return Caller{}, nil, own, err
+		return Caller{}, nil, err
 	}
 	defer ids.flights.leave(f)
-	who, answer, err = ids.await(ctx, w, f, key, claim.kept(&ids.opts), before)
-	return who, answer, own, err
+	return ids.await(ctx, w, f, key, kept, is == ended)
 }
 
 // patience is how long a request waits for the platform while an answer that has just
@@ -196,23 +186,22 @@ func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key cache
 	}
 }
 
-// ask begins the question about a claim of w, once for all who ask at the same time and with the same text apart. begun tells
-// whether it did, or found one under way. Requests that come after a drop do not share a question from before it. Nobody waits
-// for one that renews an answer; who asks for another must leave it.
-func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key cacheKey, apart string, renews bool) (f *flight, begun bool, err error) {
+// ask begins the question about a claim of w, once for all who come the same way at the same time.
+// Requests that come after a drop do not share a question from before it. Nobody waits for one
+// that renews an answer; who asks for another must leave it.
+func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key cacheKey, renews bool) (*flight, error) {
 	i, err := ids.inquire(w, claim, key)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if i.renews = renews; !renews {
 		w.lookAhead(ctx, i)
 	}
-	name := string(key[:]) + strconv.FormatUint(ids.cache.epoch(), 10)
+	name := string(i.refusals[:]) + strconv.FormatUint(ids.cache.epoch(), 10)
 	if claim == ClaimOAuth1 {
 		name += " " + w.Client.String() // what fails for one client, such as a banned one, must not fail for all
 	}
-	f, begun = ids.flights.join(ctx, name+apart, !renews, ids.opts.Timeout, i.run)
-	return f, begun, nil
+	return ids.flights.join(ctx, name, !renews, ids.opts.Timeout, i.run), nil
 }
 
 // inquiry is one question about a caller with all that it needs. It holds nothing of the
@@ -222,6 +211,7 @@ type inquiry struct {
 	site     *Site
 	claim    Claim
 	key      cacheKey // under which the answer is kept
+	refusals cacheKey // the same where it is a refusal
 	session  string   // hash of the login cookies
 	renews   bool     // the answer before counts for a while
 	question ask.Question
@@ -242,7 +232,7 @@ func (ids *Identities) inquire(w *Whole, claim Claim, key cacheKey) (*inquiry, e
 		return nil, err
 	}
 	i := &inquiry{
-		ids: ids, site: w.Site, claim: claim, key: key, question: q, client: w.Client, holder: w.Holder,
+		ids: ids, site: w.Site, claim: claim, key: key, refusals: w.refusals(claim, key), question: q, client: w.Client, holder: w.Holder,
 		session: w.session(), host: w.HTTP.Host,
 		backend: w.Backend.Detach(), trace: w.Trace,
 	}
@@ -282,7 +272,7 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 		}
 	}
 	entry := identityEntry{identity: who, session: i.session}
-	ids.cache.put(i.key, epoch, entry, i.claim.kept(&ids.opts))
+	ids.cache.putBy(i.key, i.refusals, epoch, entry, i.claim.kept(&ids.opts))
 	ids.cache.judged(i.key, epoch, entry)
 	ids.share(ctx, i, known, who)
 	return who, nil

@@ -23,7 +23,7 @@ func widenersOf(p platforms.Platform) (patterns []routes.Pattern) {
 	add(shop+"/*", "/customers/*", "/webhooks/**", "/settings/**", "/payment_gateways/**", "/system_status/tools/**")
 	add(shop+"-admin", "/options", "/settings/**", "/plugins/**", "/themes/**", "/onboarding/**", "/blueprint/**", "/mobile-app/**")
 	add(p.Analytics, "/settings/**")
-	add("jwt-auth", "/**") // where plugins make tokens
+	add("jwt-auth", "/**")                   // where plugins make tokens
 	for _, root := range message.InnerREST { // whose other tools run what they like (docs/platform IV.5)
 		patterns = append(patterns, routes.MustPattern(root+"/**"))
 	}
