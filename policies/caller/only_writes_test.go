@@ -33,7 +33,7 @@ func TestWho_OnlyWrites(t *testing.T) {
 		"another namespace":        {german, described("wc/v2", "GET, POST"), Anonymous, 2},
 	} {
 		backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
-			if q.Method == "OPTIONS" {
+			if q.Method == http.MethodOptions {
 				return test.options, nil
 			}
 			return test.get, nil

@@ -78,9 +78,18 @@ func TestScope_RateLimit(t *testing.T) {
 		header string
 		status int
 	}{
-		{basic("ck_ffffffffa1b2c3d"), 0}, {basic(other), 0}, {basic(other), 0}, {"X-A: b", 0}, {"X-A: b", 0}, {basic(key), 0}, {basic(key), 429}, {basic(other), 0},
-		{basic(key) + "\nCookie: wordpress_logged_in_abc=paul%7C1%7Cx%7Cy", 429}, {basic(key) + "\nX-Mcp-Api-Key: " + other + ":x", 429},
-		{`Authorization: OAuth oauth_consumer_key="` + key + `"`, 429}, {"Cookie: wordpress_logged_in_abc=paul%7C1%7Cx%7Cy", 0},
+		{basic("ck_ffffffffa1b2c3d"), 0},
+		{basic(other), 0},
+		{basic(other), 0},
+		{"X-A: b", 0},
+		{"X-A: b", 0},
+		{basic(key), 0},
+		{basic(key), 429},
+		{basic(other), 0},
+		{basic(key) + "\nCookie: wordpress_logged_in_abc=paul%7C1%7Cx%7Cy", 429},
+		{basic(key) + "\nX-Mcp-Api-Key: " + other + ":x", 429},
+		{`Authorization: OAuth oauth_consumer_key="` + key + `"`, 429},
+		{"Cookie: wordpress_logged_in_abc=paul%7C1%7Cx%7Cy", 0},
 	} {
 		r := policytest.Request(t, s, &asktest.Platform{Answer: shop}, http.MethodGet, "/wp-json/wc/v3/orders", "", strings.Split(tt.header, "\n")...)
 		if d := c.Judge(t.Context(), r); status(d) != tt.status {
