@@ -166,12 +166,17 @@ func (rd *Reader) batchRoute(key string) (collection string, kind int) {
 	if _, ok := platforms.CutNamespace(collection, "/"+p.Analytics); ok {
 		return collection, itemLists
 	}
-	for _, ns := range p.Shop {
-		if _, ok := platforms.CutNamespace(collection, "/"+ns); ok {
-			return collection, itemLists
-		}
+	if below, ok := platforms.CutNamespace(collection, "/"+p.ShopWord()); ok && isVersion(below) {
+		return collection, itemLists
 	}
 	return "", noBatch
+}
+
+// isVersion tells whether a route goes on with a version, "v3/", whichever the shop has.
+func isVersion(route string) bool {
+	version, _, below := strings.Cut(route, "/")
+	number, is := strings.CutPrefix(version, "v")
+	return is && below && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
 // isPartPath tells whether every front-end and release takes a path for the same route. The

@@ -316,6 +316,8 @@ func TestBatches(t *testing.T) {
 			"POST", "/wp-json/wc/v3/orders/batch", jsonType, `{"create":[{"id":1}],"update":[{"id":"07"}],"delete":[8]}`,
 			"batch POST /wc/v3/orders/batch | POST /wc/v3/orders | PUT /wc/v3/orders/7 id 7 | DELETE /wc/v3/orders/8 id 8",
 		},
+		{"POST", "/wp-json/wc/v4/products/batch", jsonType, `{"delete":[7]}`, "batch POST /wc/v4/products/batch | DELETE /wc/v4/products/7"},
+		{"POST", "/wp-json/wc/vx/products/batch", jsonType, `{"delete":[7]}`, "POST /wc/vx/products/batch"},
 		{"PUT", "/wp-json/wc/v2/orders/batch?update[0][id]=5", formType, "delete[]=6", "batch PUT /wc/v2/orders/batch | PUT /wc/v2/orders/5 id 5 | DELETE /wc/v2/orders/6 id 6"},
 		{
 			"POST", "/wp-json/wc-analytics/settings/general/batch", jsonType, `{"update":[{"id":"woocommerce_currency"}]}`,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -35,7 +36,7 @@ func Embedded(body []byte, c *call.Call, each func(embedded *call.Call, value js
 // EmbeddedIn is Embedded for an answer of the platform, in place. An error of the platform, and an empty body, stay as
 // they are.
 func EmbeddedIn(a *ask.Answer, c *call.Call, each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)) error {
-	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
+	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest || isXML(a) {
 		return nil
 	}
 	body, err := Embedded(a.Body, c, each)
@@ -43,6 +44,12 @@ func EmbeddedIn(a *ask.Answer, c *call.Call, each func(embedded *call.Call, valu
 		Replaced(a, body)
 	}
 	return err
+}
+
+// isXML tells whether an answer is XML, as oEmbed has it: the platform embeds nothing there.
+func isXML(a *ask.Answer) bool {
+	kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
+	return strings.TrimSpace(kind) == "text/xml"
 }
 
 // Replaced gives an answer another body. What a client knows the answer by goes, where it is another one.

@@ -19,14 +19,20 @@ func (p *Scopes) Holders(name string) (all []caller.Credential) {
 		all = append(all, caller.Credential{Kind: caller.CredentialKey, Key: p.keys.first(s.Keys, func(n int) string { return fmt.Sprintf("%07d", n) })})
 	}
 	if len(s.Passwords) > 0 {
-		uuid := p.passwords.first(s.Passwords, func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) })
+		uuid := p.passwords.first(s.Passwords, anyUUID)
 		all = append(all, caller.Credential{Kind: caller.CredentialPassword, Login: p.users.unnamed(anybody), UUID: strings.ToLower(uuid)})
 	}
 	if len(s.Users) > 0 {
-		all = append(all, caller.Credential{Kind: caller.CredentialUser, Login: p.users.first(s.Users, anybody)})
+		login := p.users.first(s.Users, anybody)
+		all = append(all, caller.Credential{Kind: caller.CredentialUser, Login: login})
+		if p.passwords.any && len(s.Passwords) == 0 { // those of the user have their scope beside this one
+			all = append(all, caller.Credential{Kind: caller.CredentialPassword, Login: login, UUID: p.passwords.unnamed(anyUUID)})
+		}
 	}
 	return all
 }
+
+func anyUUID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
 // Terms implements [policy.Scopes].
 func (p *Scopes) Terms(name string) (end time.Time, observes bool) {

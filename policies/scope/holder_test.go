@@ -23,7 +23,10 @@ func TestHolders(t *testing.T) {
 		"erp":   {{Kind: caller.CredentialKey, Key: "0000000"}},
 		"rest":  {{Kind: caller.CredentialKey, Key: "0000001"}},
 		"agent": {{Kind: caller.CredentialPassword, Login: "somebody1", UUID: "0c8f5b1e-7d1c-4a4e-9a57-2f6f0c1f9a11"}},
-		"staff": {{Kind: caller.CredentialUser, Login: "somebody0"}},
+		"staff": {
+			{Kind: caller.CredentialUser, Login: "somebody0"},
+			{Kind: caller.CredentialPassword, Login: "somebody0", UUID: "00000000-0000-4000-8000-000000000000"},
+		},
 		"others": {
 			{Kind: caller.CredentialPassword, Login: "somebody1", UUID: "00000000-0000-4000-8000-000000000000"},
 			{Kind: caller.CredentialUser, Login: "somebody1"},

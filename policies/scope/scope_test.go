@@ -370,6 +370,24 @@ func TestScope_Prove(t *testing.T) {
 	}
 }
 
+// TestScope_XML: oEmbed answers in XML what is asked for with _embed; the platform embeds nothing there.
+func TestScope_XML(t *testing.T) {
+	t.Parallel()
+	s := policytest.NewSite(t)
+	p := new(scope.Scopes)
+	policytest.Configure(t, p, line("scope erp", "key a1b2c3d", "allow GET /oembed/1.0/embed"))
+	policytest.Provision(t, s, p)
+	r := policytest.Request(t, s, &asktest.Platform{Answer: platform}, http.MethodGet, "/wp-json/oembed/1.0/embed?url=http://example.com/&format=xml&_embed", "", basic(key))
+	const text = `<?xml version="1.0"?><oembed></oembed>`
+	for kind, sent := range map[string]bool{"text/xml; charset=UTF-8": true, "application/json": false} {
+		answer := asktest.JSON(200, text)
+		answer.Header.Set("Content-Type", kind)
+		if err := p.Rewrite(r, answer); (err == nil) != sent || string(answer.Body) != text {
+			t.Errorf("%s: %s, %v", kind, answer.Body, err)
+		}
+	}
+}
+
 // TestScope_Answers: fields are hidden in records, lists, envelopes and embedded objects, and an embedded object from
 // a call that the scope does not allow is none of its own.
 func TestScope_Answers(t *testing.T) {
