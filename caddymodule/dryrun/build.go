@@ -84,11 +84,7 @@ func (r Request) withCredentials(g *guard, has caller.Credential) []byte {
 		b.Write(rest)
 		return b.Bytes()
 	}
-	value := r.As.String()
-	if has.Login != "" {
-		value = has.Login + "|" + value
-	}
-	cookie := g.site.Platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(value)
+	cookie := g.site.Platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(has.Login+"|"+r.As.String())
 	if !g.site.SaysNonce(headOf(r.Raw)) {
 		b.WriteString(g.site.Platform.NonceHeader + ": " + standInNonce + "\r\n")
 	}
