@@ -16,11 +16,12 @@ func (w *Whole) KeysOfPage() (keys []Credential) {
 			keys = append(keys, c)
 		}
 	}
+	inPath := between.PairsIn(w.HTTP.URL.Path)
 	for _, variable := range [...]string{"consumer_key", oauth1[0]} {
 		if name, set := keyOfQuery(w.HTTP.URL.RawQuery, variable); set {
 			keys = keyNamed(name).with(keys)
 		}
-		if _, set := keyOfQuery(between.PairsIn(w.HTTP.URL.Path), variable); set {
+		if _, set := keyOfQuery(inPath, variable); set {
 			keys = keyNamed("").with(keys)
 		}
 	}

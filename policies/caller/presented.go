@@ -91,8 +91,8 @@ func (w *Whole) Presented() (all []Credential, err error) {
 
 // Verified returns the credential that the platform has accepted, once Who has found the caller. ok is false where
 // it is not certain which one that is, or who it belongs to: for a key beside other credentials, see ShopKeyName, and for
-// a user of whom the answer tells no login. That of a session is the login of its cookie. With a password and a login cookie it is the password, which
-// usually may do less.
+// a user of whom the answer tells no login. That of a session is the login of its cookie. With a password and a login
+// cookie it is the password, which usually may do less.
 func (w *Whole) Verified() (c Credential, ok bool) {
 	who, known := w.Known()
 	switch {

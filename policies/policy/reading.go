@@ -32,9 +32,9 @@ func (*Reading) CheckPreflight(_ context.Context, r *Request) (Verdict, error) {
 // GuardsReading implements ReadingGuard of package review.
 func (*Reading) GuardsReading() bool { return true }
 
-// CheckReading refuses what the reader refused, a route that is not certain, and a parameter in place of a word of the route. A call under
-// another platform's prefix cannot be read with the right names, so it returns ErrForeign: "could
-// not decide".
+// CheckReading refuses what the reader refused, a route that is not certain, and a parameter in
+// place of a word of the route. A call under another platform's prefix cannot be read with the
+// right names, so it returns ErrForeign: "could not decide".
 func CheckReading(r *Request) (Verdict, error) {
 	if r.Call.Foreign {
 		return Verdict{}, ErrForeign
