@@ -22,7 +22,7 @@ var roots = policy.NewSiteSlot[Roots]()
 // Keep makes a site keep what its REST roots show. It is called before the first request.
 func Keep(s *policy.Site, known *Roots) {
 	roots.Keep(s, known)
-	s.Routes = known.Index
+	s.Routes = known.mayAnswer
 }
 
 // Of returns what the REST roots of a site have shown, or nil if the site keeps nothing.
@@ -35,6 +35,22 @@ func (r *Roots) Index(host string) *index.Index {
 	}
 	x, _ := r.indexes.Get(host)
 	return x
+}
+
+// mayAnswer returns the routes of the shop that answers for a host, or each one's where nothing is known of this host: it
+// may be another spelling of one that is known.
+func (r *Roots) mayAnswer(host string) (own *index.Index, others []*index.Index) {
+	own = r.Index(host)
+	if own != nil || r == nil {
+		return own, nil
+	}
+	seen := map[*index.Index]bool{nil: true}
+	r.indexes.Each(func(_ string, x *index.Index) {
+		if !seen[x] {
+			seen[x], others = true, append(others, x)
+		}
+	})
+	return nil, others
 }
 
 // PutIndex keeps the routes of the shop that answers for a host.

@@ -70,12 +70,12 @@ func (e *entry) groupsOf(route string) (groups []Group, ok bool) {
 // HasWord tells whether a line of a configuration has a word where the pattern of a route has a named group, and matches the
 // route or would if its groups said so.
 func (d Dispatched) HasWord(line *routes.Pattern, route string) bool {
+	if !BeginsLike(line, route) {
+		return false
+	}
 	own, rest := line.Segments()
 	if d.entry.segments != nil {
 		return d.entry.hasWord(own, rest)
-	}
-	if first := min(2, len(own)); !startsLike(own[:first], route) {
-		return false
 	}
 	other, words := inPlace(own, rest, strings.Split(strings.TrimPrefix(lowerText(route), "/"), "/"))
 	groups, _ := d.Groups(other)
@@ -104,16 +104,11 @@ func (e *entry) hasWord(line []string, rest bool) bool {
 	return found
 }
 
-// startsLike tells whether a route begins with some segments of a line.
-func startsLike(line []string, route string) bool {
-	for _, word := range line {
-		var segment string
-		segment, route, _ = strings.Cut(strings.TrimPrefix(route, "/"), "/")
-		if !routes.IsWildcard(word) && !strings.EqualFold(word, segment) {
-			return false
-		}
-	}
-	return true
+// BeginsLike tells whether a line of a configuration matches the first segment of a route. No group takes that one.
+func BeginsLike(line *routes.Pattern, route string) bool {
+	own, _ := line.Segments()
+	segment, _, _ := strings.Cut(strings.TrimPrefix(route, "/"), "/")
+	return len(own) == 0 || routes.IsWildcard(own[0]) || strings.EqualFold(own[0], segment)
 }
 
 // inPlace returns a route that a line matches, with the segments of a route where the line has wildcards, and where in it the

@@ -35,9 +35,9 @@ type Site struct {
 	// nil where no policy asks.
 	Foresee func(context.Context, *Request) *caller.Ahead
 
-	// Routes returns the routes of the shop that answers for a host, or nil where they are not known. It is nil where nobody
-	// learns them.
-	Routes func(host string) *index.Index
+	// Routes returns the routes of the shop that answers for a host as it was sent, or those of all others where own is not
+	// known. It is nil where nobody learns them.
+	Routes func(host string) (own *index.Index, others []*index.Index)
 
 	// Signatures are the names of the declared signatures, which rules may name.
 	Signatures []string

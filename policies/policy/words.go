@@ -29,11 +29,10 @@ func (c *Chain) worded() (found []routes.Pattern) {
 	return found
 }
 
-// hasWord tells whether a literal stands behind a namespace, which has two segments. A site that puts a group before it has
-// no lines that tell its calls apart.
+// hasWord tells whether a literal stands behind the first segment, which is always one of a namespace.
 func hasWord(p *routes.Pattern) bool {
 	segments, _ := p.Segments()
-	return slices.ContainsFunc(segments[min(2, len(segments)):], func(s string) bool { return !routes.IsWildcard(s) })
+	return slices.ContainsFunc(segments[min(1, len(segments)):], func(s string) bool { return !routes.IsWildcard(s) })
 }
 
 // checkWords refuses a call, or a part of one, with a parameter that takes the place of a word of its route.
@@ -67,14 +66,32 @@ func (r *Request) checkWordsOf(c, by *call.Call) error {
 	return nil
 }
 
-// groups returns the named groups of a call's route, if a line has a word in place of one.
-func (r *Request) groups(c *call.Call) []index.Group {
-	pattern, ok := r.Site.dispatched(r.HTTP.Host, c)
-	if !ok || !slices.ContainsFunc(r.Site.worded, func(line routes.Pattern) bool { return pattern.HasWord(&line, c.Route) }) {
+// groups returns the named groups of a call's route, if a line has a word in place of one: by the routes of the shops that
+// may answer for the host, or else by those that are known.
+func (r *Request) groups(c *call.Call) (all []index.Group) {
+	if !slices.ContainsFunc(r.Site.worded, func(line routes.Pattern) bool { return index.BeginsLike(&line, c.Route) }) {
 		return nil
 	}
-	groups, _ := pattern.Groups(c.Route)
-	return groups
+	fits := false
+	ask := func(x *index.Index) {
+		pattern, ok := x.Dispatch(c.Route)
+		fits = fits || ok
+		if ok && slices.ContainsFunc(r.Site.worded, func(line routes.Pattern) bool { return pattern.HasWord(&line, c.Route) }) {
+			groups, _ := pattern.Groups(c.Route)
+			all = append(all, groups...)
+		}
+	}
+	if r.Site.Routes != nil {
+		own, others := r.Site.Routes(r.HTTP.Host)
+		ask(own)
+		for _, x := range others {
+			ask(x)
+		}
+	}
+	if !fits {
+		ask(knownGroups[r.Site.Platform.Name])
+	}
+	return all
 }
 
 // Replaces returns the parameters that take the place of what the route of a call says, if a line has a word there.
@@ -83,17 +100,6 @@ func (r *Request) Replaces(c *call.Call) (names []string) {
 		names = append(names, g.Name)
 	}
 	return names
-}
-
-// dispatched returns the pattern that certainly fits a call: of the shop that answers for a host, or else of those that are
-// known.
-func (s *Site) dispatched(host string, c *call.Call) (index.Dispatched, bool) {
-	if s.Routes != nil {
-		if pattern, ok := s.Routes(host).Dispatch(c.Route); ok {
-			return pattern, true
-		}
-	}
-	return knownGroups[s.Platform.Name].Dispatch(c.Route)
 }
 
 // knownGroups are the routes of the core and of the shop whose named groups take words (docs/platform I.3), by the name of

@@ -38,17 +38,39 @@ func TestScope_Words(t *testing.T) {
 		"a route of a plugin":        {allow("/acme/v1/callback/stripe"), "POST", "/acme/v1/callback/stripe", `{"gateway":"other"}`, 400},
 		"the plugin's own":           {allow("/acme/v1/callback/stripe"), "POST", "/acme/v1/callback/stripe", `{"gateway":"stripe"}`, 0},
 		"a group that no line tells": {allow("/acme/v1/callback/*"), "POST", "/acme/v1/callback/stripe", `{"gateway":"other"}`, 0},
+		"a short namespace":          {allow("/acme/ping"), "POST", "/acme/ping", `{"verb":"purge"}`, 400},
+		"its own":                    {allow("/acme/ping"), "POST", "/acme/ping", `{"verb":"ping"}`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := policytest.NewSite(t)
-			discover.Of(s).PutIndex("example.com", index.New([]string{`/acme/v1/callback/(?P<gateway>\w+)`}, []string{"acme/v1"}))
+			discover.Of(s).PutIndex("example.com", index.New([]string{`/acme/v1/callback/(?P<gateway>\w+)`, `/acme/(?P<verb>\w+)`}, []string{"acme/v1", "acme"}))
 			c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, tt.scope)
 			r := policytest.Request(t, s, &asktest.Platform{Answer: platform}, tt.method, "/wp-json"+tt.target, tt.body, json...)
 			if d := c.Judge(t.Context(), r); status(d) != tt.status {
 				t.Errorf("%+v, %v", d.Verdict, d.Err)
 			}
 		})
+	}
+}
+
+// TestScope_WordsOfHosts: a host that nothing is known of may be another spelling of one that is. One that is known has
+// its own routes.
+func TestScope_WordsOfHosts(t *testing.T) {
+	t.Parallel()
+	s := policytest.NewSite(t)
+	discover.Of(s).PutIndex("shop.example.com", index.New([]string{`/acme/v1/callback/(?P<gateway>\w+)`}, []string{"acme/v1"}))
+	discover.Of(s).PutIndex("hidden.example.com", nil)
+	c := policytest.Guarded(t, s, []policy.Entry{scope.Entry}, line("scope erp", "key a1b2c3d", "allow /acme/v1/callback/stripe"))
+	for host, want := range map[string]int{
+		"shop.example.com": 400, "SHOP.example.com": 400, "shop.example.com.": 400, "shop.example.com:443": 400, "hidden.example.com": 400,
+		"example.com": 0, // a shop without this plugin
+	} {
+		r := policytest.Request(t, s, &asktest.Platform{Answer: platform}, "POST", "/wp-json/acme/v1/callback/stripe", `{"gateway":"other"}`, basic(key), policytest.JSONType)
+		r.HTTP.Host = host
+		if d := c.Judge(t.Context(), r); status(d) != want {
+			t.Errorf("%s: %d, want %d: %+v, %v", host, status(d), want, d.Verdict, d.Err)
+		}
 	}
 }
 
