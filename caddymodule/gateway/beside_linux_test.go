@@ -94,6 +94,7 @@ var mostAllocations = map[string]float64{
 // included.
 func TestBeside_Allocations(t *testing.T) {
 	startBeside(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // what net/http allocates depends on what comes first
 	for i := range workloads.All {
 		w := &workloads.All[i]
 		t.Run(w.Name, func(t *testing.T) {
@@ -101,7 +102,7 @@ func TestBeside_Allocations(t *testing.T) {
 			bare.round(t)
 			guarded.round(t)
 			added := guarded.perRequest(guarded.mallocs) - bare.perRequest(bare.mallocs)
-			if most, known := mostAllocations[w.Name]; !known || added > most+0.5 { // what runs beside allocates, too
+			if most, known := mostAllocations[w.Name]; !known || added > most+0.1 { // what runs beside allocates, too
 				t.Errorf("%.3f allocations are added, want %v at most", added, most)
 			}
 			if w.Pair != "" { // whose credentials would have a scope
@@ -109,7 +110,7 @@ func TestBeside_Allocations(t *testing.T) {
 			}
 			scoped := newSide(t, workloads.MemoryNetwork, "scoped", w)
 			scoped.round(t)
-			if more := scoped.perRequest(scoped.mallocs) - guarded.perRequest(guarded.mallocs); more > 0.5 {
+			if more := scoped.perRequest(scoped.mallocs) - guarded.perRequest(guarded.mallocs); more > 0.1 {
 				t.Errorf("%.3f allocations more with scopes", more)
 			}
 		})

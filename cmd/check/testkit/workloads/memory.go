@@ -119,6 +119,9 @@ func (t *transport) Provision(ctx caddy.Context) error {
 	if err := t.HTTPTransport.Provision(ctx); err != nil {
 		return err
 	}
+	// One idle connection: net/http allocates a list for the first of a host, so that a side with a second one would
+	// seem to need less.
+	t.Transport.MaxIdleConnsPerHost = 1
 	t.Transport.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
