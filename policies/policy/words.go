@@ -3,9 +3,9 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
@@ -59,7 +59,7 @@ func (r *Request) checkWordsOf(c, by *call.Call) error {
 	for _, g := range r.groups(c) {
 		v, set, err := by.Scalar(g.Name)
 		_, compound := v.(call.Compound)
-		if err != nil || set && (compound || !strings.EqualFold(fmt.Sprint(v), c.Route[g.From:g.To])) {
+		if err != nil || set && (compound || phpvars.Lower(fmt.Sprint(v)) != phpvars.Lower(c.Route[g.From:g.To])) {
 			return errOutsidePath
 		}
 	}

@@ -24,6 +24,7 @@ func TestScope_Words(t *testing.T) {
 	}{
 		"another plugin":             {allow("/wp/v2/plugins/hello"), "PUT", "/wp/v2/plugins/hello", `{"plugin":"other"}`, 400},
 		"the same plugin":            {allow("/wp/v2/plugins/hello"), "PUT", "/wp/v2/plugins/hello", `{"plugin":"Hello","status":"active"}`, 0},
+		"alike in Unicode alone":     {allow("/wp/v2/plugins/akismet"), "PUT", "/wp/v2/plugins/akismet", `{"plugin":"a\u212aismet"}`, 400}, // the Kelvin sign
 		"a list in its place":        {allow("/wp/v2/plugins/hello"), "PUT", "/wp/v2/plugins/hello", `{"plugin":["hello"]}`, 400},
 		"in the query":               {allow("/wp/v2/plugins/hello"), "GET", "/wp/v2/plugins/hello?plugin=other", "", 400},
 		"a plugin in a folder":       {allow("/wp/v2/plugins/a/b"), "PUT", "/wp/v2/plugins/a/b", `{"plugin":"a"}`, 400},
