@@ -18,6 +18,7 @@ type runnable struct {
 	// exact are the ids whose runs have a key of their own: that of the key, in lower case as
 	// the platform's ids are, and what rules name without wildcard.
 	exact map[string][]string
+	text  string // what the rules say
 }
 
 // The numbers of patterns that tell routes of abilities apart.
@@ -30,7 +31,7 @@ const (
 
 // Decider implements [review.Decider].
 func (p *Abilities) Decider(at *review.Patterns, claimed []routes.Pattern) review.Decide {
-	a := &runnable{p, map[string][]string{}}
+	a := &runnable{p, map[string][]string{}, policy.Meaning([]any{p.Rules, p.Doors, p.Confirm})}
 	a.divide(at, claimed)
 	return a.fate
 }
@@ -83,8 +84,19 @@ func (a *runnable) idOf(key string) string {
 // judgesIDs tells whether the rule may fit a run over REST.
 func (r *Rule) judgesIDs() bool { return r.Kind == KindAbility || r.Kind == KindReadonly }
 
-// fate decides on a region as Check does on a request.
+// fate decides on a region as Check does on a request. The input of what runs is judged beside the rules.
 func (a *runnable) fate(q *review.Asked) review.Fate {
+	f := a.fateOf(q)
+	switch {
+	case f.Passes && f.Refused:
+		f.Depends = a.text
+	case f.Passes && q.Matched.Has(runsAbility):
+		f.Depends = "input"
+	}
+	return f
+}
+
+func (a *runnable) fateOf(q *review.Asked) review.Fate {
 	switch {
 	case q.Call.Method == http.MethodOptions:
 	case q.Matched.Has(runsAbility):

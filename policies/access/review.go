@@ -89,6 +89,7 @@ func (p *Access) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 			last = guard
 		}
 		f := review.Passes(last.Rule)
+		f.Depends = guard.Depends() + own.Depends()
 		if f.Rule = last; last.Rule == &defaultAnyone {
 			f.PassedBy = nil
 		}

@@ -12,6 +12,7 @@ type Place struct {
 	at     int // in the space
 	before *Place
 	text   string
+	free   bool   // a segment on the way is one of a class
 	hidden bool   // the segment is in the key, but not in the route as sent
 	not    string // a segment that cannot follow
 }
@@ -21,6 +22,9 @@ func (p *Place) Key() string { return p.join(true) }
 
 // Route returns the key as a client sends it.
 func (p *Place) Route() string { return p.join(false) }
+
+// Literal tells whether the key is the only one that leads to the place.
+func (p *Place) Literal() bool { return !p.free }
 
 func (p *Place) join(all bool) string {
 	var segments []string
@@ -91,14 +95,14 @@ func (w *walk) expand(p *Place) error {
 		if err != nil {
 			return err
 		}
-		w.reach(&Place{State: next, at: step.To, before: p, text: step.Text})
+		w.reach(&Place{State: next, at: step.To, before: p, text: step.Text, free: p.free || step.Class != nil})
 	}
 	if p.State.only == "" || !w.space.Sent() {
 		return nil
 	}
 	next, err := p.State.Behind(Step{Text: p.State.only})
 	if err == nil {
-		w.reach(&Place{State: next, at: p.at, before: p, text: p.State.only, hidden: true, not: p.State.only})
+		w.reach(&Place{State: next, at: p.at, before: p, text: p.State.only, free: p.free, hidden: true, not: p.State.only})
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -199,6 +200,20 @@ func (m Match) ProtectNames(c *call.Call) error {
 }
 
 var errOutsidePath = call.Ambiguous("parameter_outside_path")
+
+// Depends names, in a text for programs, what else than method, route and caller decides on a call that the rule lets pass:
+// its conditions, and the parameters of its route. It is "" where nothing does. Rules that say the same let the same pass.
+func (m Match) Depends() string {
+	if m.Rule == nil {
+		return ""
+	}
+	names := m.Route.Names()
+	if m.Rule.Conditions == nil && len(names) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(m.Rule.Conditions) // of texts and numbers alone
+	return fmt.Sprintf("%q%s", names, text)
+}
 
 // isGroup tells whether a value of a parameter is what stands in the path.
 func (m Match) isGroup(c *call.Call, name string, v any) bool {

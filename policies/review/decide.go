@@ -8,7 +8,6 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -34,13 +33,10 @@ type ReadingGuard interface {
 
 // Asked is a region of calls: those with one method on all routes that the same patterns match.
 type Asked struct {
-	Call    *call.Call    // has one key of the region
-	Matched Matched       // patterns of the policy that is asked
-	Caller  caller.Caller // signs no call
-	// Credential is what the call carries, whether or not the platform takes it there. One without a name is none that a
-	// scope names.
-	Credential caller.Credential
-	Rule       policy.Match // of access, as in [policy.Request.Matched]
+	Holder
+	Call    *call.Call   // has one key of the region
+	Matched Matched      // patterns of the policy that is asked
+	Rule    policy.Match // of access, as in [policy.Request.Matched]
 }
 
 // Fate is what becomes of the calls of a region.
@@ -55,6 +51,9 @@ type Fate struct {
 	ByMessage bool
 	// Why says in one sentence what decides where calls may fare in both ways.
 	Why string
+	// Depends names, in a text for programs, what else than the region decides on its calls that may pass. Where two chains
+	// say the same, each such call fares alike in both.
+	Depends string
 	// Rule is that of access which applies; see [policy.Request.Matched].
 	Rule policy.Match
 }
@@ -88,6 +87,7 @@ func (f Fate) Then(g Fate) Fate {
 	f.SureRefused = f.SureRefused || g.SureRefused
 	f.ByMessage = f.Passes && (f.ByMessage || g.ByMessage)
 	f.Why = cmp.Or(f.Why, g.Why)
+	f.Depends += g.Depends
 	return f
 }
 
@@ -97,7 +97,7 @@ func between(least, most Fate) Fate {
 	f := Fate{
 		Passes: most.Passes, PassedBy: most.PassedBy, SurePasses: least.SurePasses,
 		Refused: least.Refused, RefusedBy: least.RefusedBy, SureRefused: most.SureRefused,
-		ByMessage: most.ByMessage, Why: cmp.Or(most.Why, least.Why), Rule: most.Rule,
+		ByMessage: most.ByMessage, Why: cmp.Or(most.Why, least.Why), Rule: most.Rule, Depends: least.Depends + most.Depends,
 	}
 	if f.Passes && f.Refused && f.Why == "" {
 		f.Why = fmt.Sprintf("%s asks for a right that the caller may have or not.", least.RefusedBy)
@@ -108,20 +108,35 @@ func between(least, most Fate) Fate {
 // Patterns are the patterns that one policy tells apart, under numbers of its own from 0 on.
 type Patterns struct {
 	all      *keyset.Automaton
-	from, to int // the numbers of the policy in all
+	from, to int       // the numbers of the policy in all
+	told     *[]Region // see Deciders.Told
+}
+
+// Region is a set of keys that policies tell apart: those of a pattern, those below a key that end with a segment, or one
+// key.
+type Region struct {
+	Pattern    *routes.Pattern
+	Key, Below string // Below is the segment; "" for the key alone
 }
 
 // Add adds a pattern. Several may have one number.
-func (p *Patterns) Add(route routes.Pattern, number int) { p.all.Add(route, p.number(number)) }
+func (p *Patterns) Add(route routes.Pattern, number int) {
+	p.all.Add(route, p.number(number))
+	*p.told = append(*p.told, Region{Pattern: &route})
+}
 
 // AddBelow adds the keys below a key that end with a segment and have one more, or several, before
 // it.
 func (p *Patterns) AddBelow(key, last string, number int) {
 	p.all.AddBelow(key, last, p.number(number))
+	*p.told = append(*p.told, Region{Key: key, Below: last})
 }
 
 // Apart tells one key from all others, without a number.
-func (p *Patterns) Apart(key string) { p.all.Apart(key) }
+func (p *Patterns) Apart(key string) {
+	p.all.Apart(key)
+	*p.told = append(*p.told, Region{Key: key})
+}
 
 func (p *Patterns) number(own int) int {
 	p.to = max(p.to, p.from+own+1)

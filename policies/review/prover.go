@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/keyset"
@@ -18,16 +17,11 @@ type prover struct {
 	claim    *Claim
 	site     *policy.Site
 	methods  []string // of the claim, apart
-	deciders []decider
+	deciders *Deciders
+	holder   Holder // of the claim
 	found    map[*keyset.State][]breach
 	named    map[Counterexample]bool // by rule alone
 	proof    Proof
-}
-
-// decider is a policy of which a proof speaks.
-type decider struct {
-	patterns *Patterns
-	decide   Decide
 }
 
 // breach is a method whose calls break the claim in one region, and the rule that decides on
@@ -38,23 +32,13 @@ type breach struct {
 }
 
 func newProver(c *policy.Chain, q *Claim, target *policy.Target) *prover {
-	p := &prover{claim: q, site: c.Site(), found: map[*keyset.State][]breach{}, named: map[Counterexample]bool{}}
+	p := &prover{claim: q, site: c.Site(), holder: Holder{Caller: q.Caller, Credential: q.carried()}, found: map[*keyset.State][]breach{}, named: map[Counterexample]bool{}}
 	word := ""
 	if q.Caller.Kind == caller.KeyHolder {
 		word = p.site.Platform.ShopWord()
 	}
 	p.Automaton = keyset.New(word)
-	p.Apart("/" + p.site.Platform.MCP)
-	numbers := 0
-	for _, m := range c.Policies() {
-		d, decides := m.Policy.(Decider)
-		if !decides || m.Observes(policy.InForce{}) {
-			continue
-		}
-		patterns := &Patterns{all: p.Automaton, from: numbers, to: numbers}
-		p.deciders = append(p.deciders, decider{patterns, d.Decider(patterns, target.Routes())})
-		numbers = patterns.to
-	}
+	p.deciders, _ = NewDeciders(c, p.Automaton, 0, target.Routes())
 	for _, route := range target.Routes() {
 		p.Mark(route)
 	}
@@ -186,7 +170,7 @@ func (p *prover) counter(b breach, route, pattern string) {
 // for its region.
 func (p *prover) judge(place *keyset.Place) (found []breach) {
 	for _, method := range p.methods {
-		f := p.fate(CallOf(method, place.Key()), place.State.Matches())
+		f := p.deciders.Fate(&p.holder, CallOf(method, place.Key()), place.State.Matches())
 		switch {
 		case f.ByMessage:
 			p.unproved("%s", f.Why)
@@ -199,39 +183,6 @@ func (p *prover) judge(place *keyset.Place) (found []breach) {
 		}
 	}
 	return found
-}
-
-// fate asks the policies in turn what becomes of the calls of a region that these patterns match.
-func (p *prover) fate(c *call.Call, patterns []int) Fate {
-	who := p.callerOf(c)
-	if !who.NoRoles && !who.NoCapabilities {
-		return p.fateOf(who, c, patterns)
-	}
-	most := who
-	most.EveryRight = true
-	return between(p.fateOf(who, c, patterns), p.fateOf(most, c, patterns))
-}
-
-// fateOf is fate for one caller.
-func (p *prover) fateOf(who caller.Caller, c *call.Call, patterns []int) Fate {
-	f, q := Passes(nil), Asked{Call: c, Caller: who, Credential: p.claim.carried()}
-	if p.site.Scopes != nil && who.Accepted() {
-		q.Caller.Scopes = p.site.Scopes.Granted(q.Credential)
-	}
-	for i := 0; i < len(p.deciders) && f.Passes; i++ {
-		d := &p.deciders[i]
-		q.Matched, q.Rule = d.patterns.of(patterns), f.Rule
-		f = f.Then(d.decide(&q))
-	}
-	return f
-}
-
-// callerOf returns who calls on a route.
-func (p *prover) callerOf(c *call.Call) caller.Caller {
-	if p.claim.Caller.Kind == caller.KeyHolder && !p.site.InShop(c.Key) {
-		return caller.Caller{}
-	}
-	return p.claim.Caller
 }
 
 // opaque says that nothing is known of the routes that begin with a text, if they may be in

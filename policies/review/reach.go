@@ -181,8 +181,10 @@ func spaceOf(route *index.Route) (space keyset.Space, opaque bool) {
 
 // judge judges the calls of a kind, for which a place stands.
 func (r *Reacher) judge(place *keyset.Place, method string, by *caller.Caller) Fate {
-	r.prover.claim.Caller = *by
-	return r.prover.fate(CallOf(method, place.Key()), place.State.Matches())
+	p := r.prover
+	p.claim.Caller = *by
+	p.holder = Holder{Caller: *by, Credential: p.claim.carried()}
+	return p.deciders.Fate(&p.holder, CallOf(method, place.Key()), place.State.Matches())
 }
 
 // visit adds what is reached at a place.

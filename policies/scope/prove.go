@@ -20,7 +20,7 @@ func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 		at.Add(route, number)
 		number++
 	}
-	for _, route := range p.wideners { // within a region the same ones match
+	for _, route := range slices.Concat(p.wideners, message.Named) { // within a region the same ones match
 		add(route)
 	}
 	for _, s := range p.Scopes {
@@ -33,13 +33,20 @@ func (p *Scopes) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 			}
 		}
 	}
+	d := decider{p, policy.Meaning(p)}
 	return func(q *review.Asked) review.Fate {
 		f := review.Passes(nil)
 		for _, s := range p.held(q.Credential) {
-			f = f.Then(p.fate(s, q.Call))
+			f = f.Then(d.fate(s, q.Call))
 		}
 		return f
 	}
+}
+
+// decider is the policy, as a proof asks it.
+type decider struct {
+	*Scopes
+	text string // what all scopes say
 }
 
 // batchOf returns the batch that a line for the records of a collection does not stand for, see standsForBatch.
@@ -54,7 +61,7 @@ func batchOf(line *routes.Pattern) (batch routes.Pattern, ok bool) {
 }
 
 // fate is judge for the calls of a region, for which one stands.
-func (p *Scopes) fate(s *Scope, c *call.Call) review.Fate {
+func (p *decider) fate(s *Scope, c *call.Call) review.Fate {
 	if s.observes() {
 		return review.Passes(nil)
 	}
@@ -63,12 +70,15 @@ func (p *Scopes) fate(s *Scope, c *call.Call) review.Fate {
 		return review.Refuses(s.name)
 	}
 	f := review.Passes(nil)
+	f.Depends = match.Depends()
 	if c.Method == http.MethodPost && message.NamesTools(c.Key) {
 		f.Refused, f.RefusedBy = true, s.name
+		f.Depends += p.text
 		f.Why = fmt.Sprintf("A message to %s, a server of tools, may run a REST call inside, which %s judges.", c.Key, s)
 	}
 	if match.Rule.Conditions != nil || s.From != nil || s.Between != "" || s.Until != "" {
 		f.Refused, f.RefusedBy, f.SurePasses = true, s.name, false
+		f.Depends += fmt.Sprint(s.From, s.Between, s.Until)
 		f.Why = fmt.Sprintf("%s%s has conditions or a last day: a call passes where they hold, and is refused where they do not.", s, policy.Prefixed(" at ", s.At))
 	}
 	return f

@@ -29,10 +29,10 @@ func (p *Signatures) Odd(about *review.About) (odd []review.Odd) {
 	return odd
 }
 
-// Decider implements [review.Decider]: who does not sign is refused where a rule asks for a signature.
+// Decider implements [review.Decider]: who does not sign as a rule asks is refused.
 func (p *Signatures) Decider(*review.Patterns, []routes.Pattern) review.Decide {
 	return func(q *review.Asked) review.Fate {
-		if rule := asksToSign(q.Rule); rule != nil {
+		if rule := asksToSign(q.Rule); rule != nil && !slices.Contains(rule.Names(), q.Signature) {
 			return review.Refuses(rule)
 		}
 		return review.Passes(nil)

@@ -56,12 +56,17 @@ func ParsePattern(text string) (Pattern, error) {
 	if len(segments) > 0 {
 		p.segments = strings.Split(platforms.Versioned("/" + strings.Join(segments, "/"))[1:], "/")
 	}
+	p.start = p.literalStart()
+	return p, nil
+}
+
+// literalStart returns the first segments up to a wildcard, without slashes around them.
+func (p Pattern) literalStart() string {
 	literal := slices.IndexFunc(p.segments, IsWildcard)
 	if literal < 0 {
 		literal = len(p.segments)
 	}
-	p.start = strings.Join(p.segments[:literal], "/")
-	return p, nil
+	return strings.Join(p.segments[:literal], "/")
 }
 
 // IsWildcard tells whether a segment of a pattern, "*" or ":name", matches any segment.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -94,6 +95,15 @@ func NamesTools(key string) bool {
 	i := strings.Index(key, "mcp")
 	return i >= 0 && !strings.Contains(key[i:], "/oauth/") && !strings.Contains(key[:i], "/settings/")
 }
+
+// Named are patterns of the keys that NamesTools knows by a whole segment, and of known roots: they tell regions of keys apart.
+// Of others whose names hold the word within a segment only a key itself tells.
+var Named = func() (found []routes.Pattern) {
+	for _, root := range append([]string{"/mcp", "/*/mcp", "/*/*/mcp"}, InnerREST...) {
+		found = append(found, routes.MustPattern(root+"/**"))
+	}
+	return found
+}()
 
 // maxUntyped bounds the bodies of other types than JSON in which MayRun looks for a message.
 const maxUntyped = 1 << 20

@@ -1,0 +1,211 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bits-and-blooms/bitset"
+
+	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/keyset"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
+)
+
+// regions are the regions of keys that two chains tell apart. They are described by what tells them apart.
+type regions struct {
+	dashed string   // the set of the shop's namespaces beside its own
+	first  int      // the number of the first of told in the automaton
+	told   []told   // what tells the regions apart
+	routes []string // one of each region, as a client sends it
+	in     [][]int  // of each region, those of told that have it, in order
+}
+
+// told is a set of keys by which regions are told apart.
+type told struct {
+	text    string
+	pattern *routes.Pattern // nil where no pattern says it
+	has     func(key string) bool
+	regions bitset.BitSet // those within it
+}
+
+// newRegions returns an empty regions. It adds what tells regions apart to an automaton, under numbers from first on.
+func newRegions(all *keyset.Automaton, first int, by []review.Region, site *policy.Site) *regions {
+	r := &regions{first: first}
+	word := "/" + site.Platform.ShopWord()
+	r.dashed = word + "-*/**"
+	every, shop := routes.MustPattern("/**"), routes.MustPattern(word+"/**")
+	for _, region := range slices.Concat([]review.Region{{Pattern: &every}, {Pattern: &shop}}, by) {
+		t := told{text: region.Key}
+		switch {
+		case region.Pattern != nil:
+			t.text, t.pattern = masked(region.Pattern), region.Pattern
+		case region.Below != "":
+			t.text += "/**/" + region.Below
+		default:
+			t.has = func(key string) bool { return key == region.Key }
+		}
+		if slices.ContainsFunc(r.told, func(other told) bool { return other.text == t.text }) {
+			continue
+		}
+		switch {
+		case region.Pattern != nil:
+			all.Add(*region.Pattern, first+len(r.told))
+		case region.Below != "":
+			all.AddBelow(region.Key, region.Below, first+len(r.told))
+		}
+		r.told = append(r.told, t)
+	}
+	r.told = append(r.told, told{text: r.dashed, has: func(key string) bool { return strings.HasPrefix(key, word+"-") }})
+	return r
+}
+
+// masked is the text of a pattern with * for the names of parameters: patterns that match the same keys have one text.
+func masked(p *routes.Pattern) string {
+	segments, rest := p.Segments()
+	text := make([]string, len(segments))
+	for i, s := range segments {
+		if text[i] = s; s[0] == ':' {
+			text[i] = "*"
+		}
+	}
+	if rest {
+		text = append(text, "**")
+	}
+	return "/" + strings.Join(text, "/")
+}
+
+// add adds the region of a place, and returns its number.
+func (r *regions) add(place *keyset.Place) int {
+	number, key := len(r.routes), place.Key()
+	var in []int
+	for _, n := range place.State.Matches() {
+		if n >= r.first {
+			in = append(in, n-r.first)
+		}
+	}
+	for i := range r.told {
+		if r.told[i].has != nil && r.told[i].has(key) {
+			in = append(in, i)
+		}
+	}
+	if place.Literal() && !slices.ContainsFunc(r.told, func(t told) bool { return t.text == key }) { // a policy may look at the key itself
+		in = append(in, len(r.told))
+		r.told = append(r.told, told{text: key})
+	}
+	for _, i := range in {
+		r.told[i].regions.Set(uint(number))
+	}
+	r.routes, r.in = append(r.routes, place.Route()), append(r.in, in)
+	return number
+}
+
+// describe returns the sets of keys that some regions have together: by the sets that have most of them, or by those that
+// need the fewest exceptions, whichever is shorter.
+func (r *regions) describe(some *bitset.BitSet) []Set {
+	wide := r.cover(some, func(n, _ int) float64 { return float64(n) })
+	near := r.cover(some, func(n, except int) float64 { return float64(n) / float64(1+except) })
+	if length(near) < length(wide) {
+		return near
+	}
+	return wide
+}
+
+// length is how long sets are to read.
+func length(sets []Set) (n int) {
+	for i := range sets {
+		n += 1 + len(sets[i].Except)
+	}
+	return n
+}
+
+// cover is describe by sets that are worth most, by the number of regions that they add and of exceptions.
+func (r *regions) cover(some *bitset.BitSet, worth func(n, except int) float64) (sets []Set) {
+	for left := some.Clone(); left.Any(); {
+		best, covers, most := Set{}, (*bitset.BitSet)(nil), 0.0
+		for i := range r.told {
+			t := &r.told[i]
+			n := int(t.regions.IntersectionCardinality(left))
+			if n == 0 || worth(n, 0) <= most {
+				continue
+			}
+			except, ok := r.except(&t.regions, some)
+			if w := worth(n, len(except)); ok && w > most {
+				best, covers, most = Set{t.text, except}, &t.regions, w
+			}
+		}
+		if covers == nil {
+			best, covers = r.exactly(left)
+		}
+		sets = append(sets, best)
+		left = left.Difference(covers)
+	}
+	return sets
+}
+
+// except returns what of the regions within a set is not among some: by sets that have none of these.
+func (r *regions) except(within, some *bitset.BitSet) (names []string, ok bool) {
+	good := within.Intersection(some)
+	for bad := within.Difference(some); bad.Any(); {
+		most, by := uint(0), -1
+		for i := range r.told {
+			t := &r.told[i]
+			if n := t.regions.IntersectionCardinality(bad); n > most && t.regions.IntersectionCardinality(good) == 0 {
+				most, by = n, i
+			}
+		}
+		if by < 0 {
+			return nil, false
+		}
+		names = append(names, r.told[by].text)
+		bad = bad.Difference(&r.told[by].regions)
+	}
+	return names, true
+}
+
+// exactly returns the set of the first of some regions, with those that nothing tells from it: what all sets that have it
+// have in common, but for all others.
+func (r *regions) exactly(some *bitset.BitSet) (set Set, covers *bitset.BitSet) {
+	first, _ := some.NextSet(0)
+	within, alike := (*bitset.BitSet)(nil), new(bitset.BitSet)
+	var common routes.Pattern
+	for _, i := range r.in[first] {
+		t := &r.told[i]
+		if within == nil {
+			within, common = t.regions.Clone(), *t.pattern // of all keys
+			continue
+		}
+		within.InPlaceIntersection(&t.regions)
+		switch {
+		case t.pattern != nil:
+			common, _ = common.Meet(*t.pattern)
+		case t.text != r.dashed:
+			set.Route = t.text
+		}
+	}
+	if set.Route == "" {
+		set.Route = masked(&common)
+		if slices.ContainsFunc(r.in[first], func(i int) bool { return r.told[i].text == r.dashed }) {
+			set.Route = r.inDashed(set.Route)
+		}
+	}
+	for i := range within.EachSet() {
+		if slices.Equal(r.in[i], r.in[first]) {
+			alike.Set(i)
+		}
+	}
+	set.Except, _ = r.except(within, alike)
+	return set, alike
+}
+
+// inDashed returns the keys of a route that are in the shop's namespaces beside its own.
+func (r *regions) inDashed(route string) string {
+	rest, all := strings.CutPrefix(route, "/*")
+	switch {
+	case route == "/**":
+		return r.dashed
+	case all:
+		return strings.TrimSuffix(r.dashed, "/**") + rest
+	}
+	return route
+}
