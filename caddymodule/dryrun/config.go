@@ -154,9 +154,11 @@ func (c *Config) Reach(ctx context.Context, r Request) (*gateway.ServedSite, *Re
 		r.Secure = r.Secure && len(server.TLSConnPolicies) > 0
 	}
 	guard := c.guardFor(server, host)
-	holder, err := r.As.On(guard.site)
-	if err != nil {
-		return nil, nil, err
+	holder := Holder{r.As, r.Credential}
+	if r.Credential.Kind == "" {
+		if holder, err = r.As.On(guard.site); err != nil {
+			return nil, nil, err
+		}
 	}
 	r.As = holder.As
 	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(guard))

@@ -6,6 +6,13 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/option"
 )
 
+// Expanded returns the configuration with what directives say in place of references to another one. All rules have places of
+// their own.
+func (c *Config) Expanded() (map[string]any, error) { return expanded(c.JSON) }
+
+// Each calls do with every handler of a name within v.
+func Each(v any, name string, do func(map[string]any)) { each(v, name, do) }
+
 // expanded reads a configuration. Directives that refer to another one say what that says, and all
 // rules have places of their own.
 func expanded(config []byte) (map[string]any, error) {

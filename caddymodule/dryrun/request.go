@@ -2,6 +2,8 @@ package dryrun
 
 import (
 	"net/netip"
+
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // Request is one request to be judged.
@@ -19,6 +21,8 @@ type Request struct {
 	// credentials of that caller if the request has none. With the zero As the request is
 	// anonymous, and whose its own credentials are is not known.
 	As As
+	// Credential is the credential that As has; the zero Credential stands for that of its scope, or any.
+	Credential caller.Credential
 	// Records are the ids that are known.
 	Records map[uint64]RecordKind
 	// Abilities are what the site says of abilities, by id. Where there is any, the site lists

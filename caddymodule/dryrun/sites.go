@@ -19,8 +19,23 @@ const anyHost = "site.invalid"
 
 // Sites returns the sites that the configuration guards, in its order, each name once. A
 // site is found by a request for its REST root: one whose matchers leave that out is none.
-func (c *Config) Sites(ctx context.Context) ([]*gateway.ServedSite, error) {
-	var found []*gateway.ServedSite
+func (c *Config) Sites(ctx context.Context) (sites []*gateway.ServedSite, err error) {
+	found, err := c.Homes(ctx)
+	for _, home := range found {
+		sites = append(sites, home.ServedSite)
+	}
+	return sites, err
+}
+
+// Home is a site with the address of its home page, "https://shop.example.com/blog", and the place of its directive.
+type Home struct {
+	*gateway.ServedSite
+	Address string
+}
+
+// Homes is Sites with the addresses.
+func (c *Config) Homes(ctx context.Context) ([]Home, error) {
+	var found []Home
 	for _, g := range c.guards {
 		for _, address := range g.roots() {
 			r, err := Build("", address, nil, nil)
@@ -34,8 +49,9 @@ func (c *Config) Sites(ctx context.Context) ([]*gateway.ServedSite, error) {
 			if site == nil {
 				continue
 			}
-			if !slices.ContainsFunc(found, func(s *gateway.ServedSite) bool { return s.Name == site.Name }) {
-				found = append(found, site)
+			if !slices.ContainsFunc(found, func(h Home) bool { return h.Name == site.Name }) {
+				home, _, _ := strings.Cut(address, "/?")
+				found = append(found, Home{site, strings.TrimSuffix(home, "/"+site.Prefix+"/")})
 			}
 			break
 		}

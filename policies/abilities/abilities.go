@@ -164,6 +164,13 @@ func (p *Abilities) allows(s *Subject, anonymous bool, told func(*Rule, policy.M
 	return rule, allowed && (!s.about.destructive() || p.names(rule, s))
 }
 
+// EachRule implements review.Admitter.
+func (p *Abilities) EachRule(do func(*policy.Rule)) {
+	for i := range p.Rules {
+		do(&p.Rules[i].by)
+	}
+}
+
 // EachRoute implements [policy.Router]. What a site does not list of the doors is left to oddDoors: a root
 // need not list each server.
 func (p *Abilities) EachRoute(do func(policy.RouteLine)) {

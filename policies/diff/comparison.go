@@ -138,6 +138,7 @@ func (c *comparison) changes() (changes []Change) {
 		}
 		first, _ := one.regions.NextSet(0)
 		change.Methods, change.Example = methodsOf(one.methods), Example{exampleOf(one.methods), c.regions.routes[first], holders[0]}
+		change.regions = one.regions
 		changes = append(changes, change)
 	}
 	slices.SortFunc(changes, byDanger)

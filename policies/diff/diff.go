@@ -6,6 +6,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -36,13 +37,17 @@ type Change struct {
 	// Methods are of [policy.MethodsApart], whose last one stands for every method that no line names; none stands for all.
 	Methods []string
 	Sets    []Set
-	Who     []string // the names of holders
+	// Routes are the names of the routes of the site that have such calls; none where its index is not known.
+	Routes []string
+	Who    []string // the names of holders
 	// Old and New are the lines that decide. Of two, one that both configurations have is left out: the other one has
 	// changed.
 	Old, New Line
 	// Why says what else decides on calls that may open or close, in one sentence; it may be "".
 	Why     string
 	Example Example
+
+	regions *bitset.BitSet
 }
 
 // Set are the keys that a route matches, but for those that one of others does.
@@ -63,8 +68,8 @@ type Example struct {
 
 // Compare returns the calls on which two chains for one platform decide otherwise, for each of some holders. What opens
 // stands before what closes, and what is certain before what is not; then calls that write, and those that anybody may
-// make, come first. The error is keyset.ErrTooMany.
-func Compare(before, after *policy.Chain, holders []Holder) ([]Change, error) {
+// make, come first. With an index only changes of its routes count. The error is keyset.ErrTooMany.
+func Compare(before, after *policy.Chain, holders []Holder, x *index.Index) ([]Change, error) {
 	all := keyset.New(before.Site().Platform.ShopWord())
 	old, next := review.NewDeciders(before, all, 0, nil)
 	now, next := review.NewDeciders(after, all, next, nil)
@@ -79,5 +84,9 @@ func Compare(before, after *policy.Chain, holders []Holder) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.changes(), nil
+	changes := c.changes()
+	if x == nil {
+		return changes, nil
+	}
+	return c.on(all, x, changes)
 }

@@ -179,7 +179,7 @@ func TestCompare_AsTriedOut(t *testing.T) {
 		for _, h := range holders {
 			who = append(who, h.Holder)
 		}
-		changes, err := diff.Compare(before, after, who)
+		changes, err := diff.Compare(before, after, who, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

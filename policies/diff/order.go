@@ -12,19 +12,22 @@ import (
 // order is that of effects in a report.
 var order = []Effect{Opened, MayOpen, Closed, MayClose}
 
+// Rank is the place of an effect in a report: what opens comes first.
+func Rank(e Effect) int { return slices.Index(order, e) }
+
 // byDanger orders changes: what opens first, then by danger; the rest makes the order certain.
 func byDanger(a, b Change) int {
 	return cmp.Or(
-		cmp.Compare(slices.Index(order, a.Effect), slices.Index(order, b.Effect)),
-		cmp.Compare(a.danger(), b.danger()),
+		cmp.Compare(Rank(a.Effect), Rank(b.Effect)),
+		cmp.Compare(a.Danger(), b.Danger()),
 		slices.CompareFunc(a.Sets, b.Sets, func(s, t Set) int { return strings.Compare(s.Route, t.Route) }),
 		slices.Compare(a.Methods, b.Methods), slices.Compare(a.Who, b.Who),
 		strings.Compare(a.Old.Text, b.Old.Text), strings.Compare(a.New.Text, b.New.Text), strings.Compare(a.Old.At+a.New.At, b.Old.At+b.New.At),
 	)
 }
 
-// danger is the lower the more dangerous a change is: who writes goes before who reads, and whom nobody knows before others.
-func (c *Change) danger() int {
+// Danger is the lower the more dangerous a change is: who writes goes before who reads, and whom nobody knows before others.
+func (c *Change) Danger() int {
 	known := 1
 	if c.Example.Who == 0 {
 		known = 0

@@ -18,7 +18,8 @@ type regions struct {
 	first  int      // the number of the first of told in the automaton
 	told   []told   // what tells the regions apart
 	routes []string // one of each region, as a client sends it
-	in     [][]int  // of each region, those of told that have it, in order
+	number map[*keyset.State]int
+	in     [][]int // of each region, those of told that have it, in order
 }
 
 // told is a set of keys by which regions are told apart.
@@ -31,7 +32,7 @@ type told struct {
 
 // newRegions returns an empty regions. It adds what tells regions apart to an automaton, under numbers from first on.
 func newRegions(all *keyset.Automaton, first int, by []review.Region, site *policy.Site) *regions {
-	r := &regions{first: first}
+	r := &regions{first: first, number: map[*keyset.State]int{}}
 	word := "/" + site.Platform.ShopWord()
 	r.dashed = word + "-*/**"
 	every, shop := routes.MustPattern("/**"), routes.MustPattern(word+"/**")
@@ -78,6 +79,7 @@ func masked(p *routes.Pattern) string {
 // add adds the region of a place, and returns its number.
 func (r *regions) add(place *keyset.Place) int {
 	number, key := len(r.routes), place.Key()
+	r.number[place.State] = number
 	var in []int
 	for _, n := range place.State.Matches() {
 		if n >= r.first {

@@ -71,8 +71,18 @@ type Scopes interface {
 	// Granted returns the names of the scopes that rules take the holder of a verified credential for, as Verified does. A
 	// credential without a name is one that no scope names.
 	Granted(c caller.Credential) []string
+	// NamesOf returns the names of the scopes of a credential, as far as its own names are known.
+	NamesOf(c caller.Credential) []string
+	// Named returns the ends of keys, the uuids and the logins that scopes name, and whether they name any of a kind, "*" as well.
+	Named() NamedCredentials
 	// Terms returns the first moment after the last day of a scope, zero where it has none, and whether it only observes.
 	Terms(name string) (end time.Time, observes bool)
+}
+
+// NamedCredentials are the credentials that scopes name, each once, and in small letters but for keys.
+type NamedCredentials struct {
+	Keys, Passwords, Users       []string
+	AnyKey, AnyPassword, AnyUser bool
 }
 
 // Shop identifies in a Store's key the shop that answers r: site and server, since a

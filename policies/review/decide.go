@@ -21,6 +21,12 @@ type Decider interface {
 	Decider(at *Patterns, claimed []routes.Pattern) Decide
 }
 
+// Admitter is a Policy with rules that admit callers beside those of a Router.
+type Admitter interface {
+	// EachRule calls do for each of them.
+	EachRule(do func(*policy.Rule))
+}
+
 // Decide returns what becomes of calls that the policies before let pass.
 type Decide func(*Asked) Fate
 

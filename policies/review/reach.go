@@ -150,7 +150,7 @@ func (r *Reacher) walk(route *index.Route, visit func(*keyset.Place)) (opaque bo
 	if r.part {
 		skip = func(s *keyset.State) bool { return !s.Marked() }
 	}
-	space, opaque := spaceOf(plain(r.prover.site.Dots(), route))
+	space, opaque := SpaceOf(plain(r.prover.site.Dots(), route))
 	return opaque, r.walkSpace(space, skip, visit)
 }
 
@@ -165,9 +165,9 @@ func (r *Reacher) walkSpace(space keyset.Space, skip func(*keyset.State) bool, v
 	})
 }
 
-// spaceOf returns the routes that an entry of the index stands for. Those of an opaque one
+// SpaceOf returns the routes that an entry of the index stands for. Those of an opaque one
 // are all that may be among them: what no call of them reaches, none of the entry's does.
-func spaceOf(route *index.Route) (space keyset.Space, opaque bool) {
+func SpaceOf(route *index.Route) (space keyset.Space, opaque bool) {
 	prefix, opaque := route.Opaque()
 	if !opaque {
 		return route, false

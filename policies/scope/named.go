@@ -2,6 +2,7 @@ package scope
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,15 @@ func (p *Scopes) Names() (names []string) {
 		names = append(names, s.Name)
 	}
 	return names
+}
+
+// Named implements [policy.Scopes].
+func (p *Scopes) Named() policy.NamedCredentials {
+	sorted := func(m *members) []string { return slices.Sorted(maps.Keys(m.named)) }
+	return policy.NamedCredentials{
+		Keys: sorted(&p.keys), Passwords: sorted(&p.passwords), Users: sorted(&p.users),
+		AnyKey: p.keys.any, AnyPassword: p.passwords.any, AnyUser: p.users.any,
+	}
 }
 
 // Verified implements [policy.Scopes].
@@ -74,7 +84,7 @@ func (p *Scopes) Of(r *policy.Request, c caller.Credential) (names []string, uui
 	return p.NamesOf(c), c.UUID
 }
 
-// NamesOf returns the names of the scopes of a credential, as far as its own names are known.
+// NamesOf implements [policy.Scopes].
 func (p *Scopes) NamesOf(c caller.Credential) []string {
 	c.UUID = strings.ToLower(c.UUID)
 	return namesOf(p.of(c), func(*Scope) bool { return true })

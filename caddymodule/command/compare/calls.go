@@ -1,0 +1,211 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/diff"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
+)
+
+// calls adds the calls of a site that are decided otherwise.
+func (c *comparer) calls(ctx context.Context, old, now *dryrun.Home, name string) error {
+	found := c.pair(old.Chain, now.Chain)
+	if found.err != nil {
+		c.report.Sites.NotCompared = append(c.report.Sites.NotCompared, NotCompared{name, found.err.Error()})
+		return nil
+	}
+	for i := range found.changes {
+		change := changeOf(&found.changes[i])
+		if c.known(&change, name) {
+			continue
+		}
+		if err := c.confirm(ctx, old, now, found, i, &change); err != nil {
+			return err
+		}
+		c.report.add(change, name)
+	}
+	return nil
+}
+
+// known adds a site to an equal change of another one, which a dry run has shown.
+func (c *comparer) known(change *Change, site string) bool {
+	id := change.id()
+	i := slices.IndexFunc(c.report.Changes, func(known Change) bool { return known.id() == id })
+	if i >= 0 {
+		c.report.Changes[i].Sites = append(c.report.Changes[i].Sites, site)
+	}
+	return i >= 0
+}
+
+// pair compares two chains. Sites of one directive have one chain, and equal directives do.
+func (c *comparer) pair(before, after *policy.Chain) *compared {
+	found := c.compared[pair{before, after}]
+	if found == nil {
+		found = new(compared)
+		found.holders = diff.Holders(before, after, rightsOf(before, after))
+		found.changes, found.err = diff.Compare(before, after, found.holders, c.Index)
+		c.compared[pair{before, after}] = found
+	}
+	return found
+}
+
+// rightsOf returns what users may have beside a login: nothing, and each role and capability that a rule names.
+func rightsOf(chains ...*policy.Chain) []diff.Rights {
+	all := []dryrun.As{{Kind: dryrun.User}}
+	add := func(r *policy.Rule) {
+		kind := map[policy.Who]dryrun.AsKind{policy.ByRole: dryrun.Role, policy.ByCapability: dryrun.Capability}[r.Who()]
+		for _, name := range r.Names() {
+			if as := (dryrun.As{Kind: kind, Name: name}); kind != "" && !slices.Contains(all, as) {
+				all = append(all, as)
+			}
+		}
+	}
+	for _, chain := range chains {
+		for _, m := range chain.Policies() {
+			if p, ok := m.Policy.(policy.Router); ok {
+				p.EachRoute(func(l policy.RouteLine) {
+					if l.Rule != nil {
+						add(l.Rule)
+					}
+				})
+			}
+			if p, ok := m.Policy.(review.Admitter); ok {
+				p.EachRule(add)
+			}
+		}
+	}
+	var rights []diff.Rights
+	for _, as := range all {
+		name := as.String()
+		if as.Kind == dryrun.User {
+			name = ""
+		}
+		rights = append(rights, diff.Rights{Name: name, Caller: as.Caller()})
+	}
+	return rights
+}
+
+// changeOf returns a change as a report has it.
+func changeOf(d *diff.Change) Change {
+	c := Change{
+		Effect: d.Effect, Methods: slices.Clone(d.Methods), Who: d.Who, Routes: d.Routes, Why: d.Why, danger: d.Danger(),
+		Old: Line{d.Old.Text, d.Old.At}, New: Line{d.New.Text, d.New.At},
+	}
+	for i, m := range c.Methods {
+		if m == policy.MethodsApart[len(policy.MethodsApart)-1] {
+			c.Methods[i] = "other"
+		}
+	}
+	for _, s := range d.Sets {
+		c.Sets = append(c.Sets, Set(s))
+	}
+	return c
+}
+
+// confirm asks both sides about the example of a change. What it does not show is no certain change.
+func (c *comparer) confirm(ctx context.Context, old, now *dryrun.Home, found *compared, number int, change *Change) error {
+	d := &found.changes[number]
+	h := &found.holders[d.Example.Who]
+	if h.Signature != "" {
+		change.Why = strings.TrimSpace(change.Why + " A dry run cannot sign, so that no request shows it.")
+		return nil
+	}
+	as := asOf(h)
+	change.Example = &Example{Request: d.Example.Method + " " + old.Address + "/" + old.Prefix + d.Example.Route, As: h.Name}
+	before, err := ask(ctx, c.before.Config, old, d, as)
+	if err != nil {
+		return err
+	}
+	after, err := ask(ctx, c.after.Config, now, d, as)
+	if err != nil {
+		return err
+	}
+	change.Example.Old, change.Example.New = told(before), told(after)
+	shown := map[diff.Effect][2]dryrun.Answer{diff.Opened: {dryrun.Refused, dryrun.Pass}, diff.Closed: {dryrun.Pass, dryrun.Refused}}[d.Effect]
+	if shown[0] != "" && (passes(before) != (shown[0] == dryrun.Pass) || passes(after) != (shown[1] == dryrun.Pass) || unknown(before) || unknown(after)) {
+		change.Effect = map[diff.Effect]diff.Effect{diff.Opened: diff.MayOpen, diff.Closed: diff.MayClose}[d.Effect]
+		change.Why = strings.TrimSpace(change.Why + " The lines of access say so; what else judges the call decides as the example shows.")
+	}
+	return nil
+}
+
+// caller is as whom a dry run asks.
+type as struct {
+	dryrun.As
+	credential caller.Credential
+}
+
+// asOf returns as whom to ask for a holder.
+func asOf(h *diff.Holder) as {
+	a := as{credential: h.Credential}
+	who := &h.Caller
+	switch {
+	case who.Kind == caller.KeyHolder:
+		a.Kind = dryrun.Key
+	case who.Kind != caller.User:
+		a.Kind = dryrun.Anonymous
+	case len(who.Roles) > 0 && who.Roles[0] != "subscriber":
+		a.Kind, a.Name = dryrun.Role, strings.Join(who.Roles, ",")
+	case len(who.Capabilities) == 1:
+		a.Kind = dryrun.Capability
+		for name := range who.Capabilities {
+			a.Name = name
+		}
+	default:
+		a.Kind = dryrun.User
+	}
+	return a
+}
+
+// ask runs the example of a change.
+func ask(ctx context.Context, c *dryrun.Config, home *dryrun.Home, d *diff.Change, as as) (*dryrun.Result, error) {
+	var body []byte
+	var header []string
+	if d.Example.Method != http.MethodGet && d.Example.Method != http.MethodHead {
+		body, header = []byte("{}"), []string{"Content-Type: application/json"}
+	}
+	r, err := dryrun.Build(d.Example.Method, home.Address+"/"+home.Prefix+d.Example.Route, header, body)
+	if err != nil {
+		return nil, err
+	}
+	r.As, r.Credential = as.As, as.credential
+	result, err := c.Run(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", d.Example.Method, d.Example.Route, err)
+	}
+	return result, nil
+}
+
+func passes(r *dryrun.Result) bool {
+	return r.Answer == dryrun.Pass || r.Answer == dryrun.WouldRefuse || r.Answer == dryrun.NotReached
+}
+
+func unknown(r *dryrun.Result) bool { return r.Answer == dryrun.Unknown }
+
+// told says what became of a request: "passes", "refused: 401 rest_not_logged_in by login_only".
+func told(r *dryrun.Result) string {
+	switch {
+	case r.Answer == dryrun.Pass && r.Decided != nil:
+		return "passes by " + r.Decided.Rule
+	case r.Answer == dryrun.Pass:
+		return "passes"
+	case r.Answer == dryrun.WouldRefuse:
+		return "passes, since refusals are only observed"
+	case r.Answer == dryrun.NotReached:
+		return "the gateway is not on its way: " + r.Missed.Answered + " answers"
+	case r.Answer == dryrun.Refused && r.Decision != nil:
+		text := fmt.Sprintf("refused: %d %s", r.Decision.Status, r.Decision.Code)
+		if r.Decision.Rule != "" {
+			text += " by " + r.Decision.Rule
+		}
+		return text
+	}
+	return "cannot be known: " + strings.Join(r.Missing, ", ")
+}

@@ -1,0 +1,48 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/diff"
+)
+
+// Markdown writes the report as a comment of a pull request.
+func (r *Report) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### What this change opens and closes\n\n")
+	if !r.Any() && len(r.Sites.NotCompared) == 0 {
+		fmt.Fprintf(&b, "Nothing: every call of %d sites is decided as before.\n", r.Sites.Unchanged)
+		return b.String()
+	}
+	for _, effect := range []diff.Effect{diff.Opened, diff.MayOpen, diff.Closed, diff.MayClose} {
+		list := r.with(effect)
+		if len(list) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "**%s**\n\n| calls | for | by | shown by | sites |\n|---|---|---|---|---|\n", titles[effect])
+		for _, c := range list {
+			example := c.Why
+			if e := c.Example; e != nil {
+				example = fmt.Sprintf("`%s` as %s: %s; now %s. %s", cell(e.Request), cell(e.As), cell(e.Old), cell(e.New), cell(c.Why))
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", cell(c.Calls()), cell(few(c.Who, ", ")), cell(c.Cause()), strings.TrimSpace(example), cell(few(c.Sites, ", ")))
+		}
+		b.WriteString("\n")
+	}
+	if len(r.Beside) > 0 {
+		b.WriteString("**Beside**\n\n")
+		for i := range r.Beside {
+			one := &r.Beside[i]
+			fmt.Fprintf(&b, "- %s%s%s\n", cell(one.Text), effectsIn(one.Effects), cell(at(one.Sites)))
+		}
+		b.WriteString("\n")
+	}
+	r.sites(&b)
+	return b.String()
+}
+
+// cell is a text for a cell of a table.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "`", "'", "<", "&lt;", ">", "&gt;").Replace(text)
+}

@@ -1,0 +1,157 @@
+// Package compare says what a change of a configuration does to the calls of its sites: which calls open and close, and what
+// else changes that judges them.
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/diff"
+)
+
+// Report is what changes from one configuration to another. It is the JSON of "diff".
+type Report struct {
+	Version int    `json:"v"` // 1
+	Old     string `json:"old"`
+	New     string `json:"new"`
+
+	// Changes are the calls that are decided otherwise: what opens first, and the most dangerous first.
+	Changes []Change `json:"changes"`
+	// Beside is what else changes that judges calls or answers.
+	Beside []Beside `json:"beside"`
+	Sites  Sites    `json:"sites"`
+	// Failed are the words of --fail-on that the report has.
+	Failed []string `json:"failed,omitempty"`
+}
+
+// Change is a set of calls that are decided otherwise. Equal changes of several sites are one.
+type Change struct {
+	Effect diff.Effect `json:"effect"` // "opened", "closed", "may_open", "may_close"
+	// Methods are none for all. "other" stands for every method that no line names.
+	Methods []string `json:"methods"`
+	// Sets are the routes, and what of them is not meant.
+	Sets []Set `json:"sets"`
+	// Routes are those of the site's REST root that have such calls; only where the root is known.
+	Routes []string `json:"routes,omitempty"`
+	Who    []string `json:"who"`
+	// Old and New are the lines that decide. Of two, one that both sides have is left out.
+	Old     Line     `json:"old"`
+	New     Line     `json:"new"`
+	Why     string   `json:"why,omitempty"`
+	Example *Example `json:"example,omitempty"`
+	Sites   []string `json:"sites"`
+
+	danger int
+}
+
+// Set is the routes that a pattern matches, but for those that one of others does.
+type Set struct {
+	Route  string   `json:"route"`
+	Except []string `json:"except,omitempty"`
+}
+
+// Line is a line of a configuration, with its place.
+type Line struct {
+	Line string `json:"line,omitempty"`
+	At   string `json:"at,omitempty"`
+}
+
+// Example is a request that shows a change. Both sides have been asked about it by a dry run.
+type Example struct {
+	Request string `json:"request"` // "POST https://shop.example.com/wp-json/acme/v1/callback"
+	As      string `json:"as"`
+	Old     string `json:"old"` // "refused: 401 rest_not_logged_in"
+	New     string `json:"new"` // "passes"
+}
+
+// Beside is a change of what judges calls, or of their answers, that no set of calls says.
+type Beside struct {
+	// What is changed: "policy", "mode", "scope", "setting", "layout", "application".
+	What string `json:"what"`
+	Text string `json:"text"`
+	// Effects are what it may do to calls; none for what changes answers alone.
+	Effects []diff.Effect `json:"effects,omitempty"`
+	Sites   []string      `json:"sites,omitempty"` // none for the whole configuration
+}
+
+// Sites counts the sites.
+type Sites struct {
+	Unchanged   int           `json:"unchanged"`
+	Changed     []string      `json:"changed"`
+	Added       []string      `json:"added"`
+	Removed     []Removed     `json:"removed"`
+	Renamed     []Renamed     `json:"renamed"`
+	NotCompared []NotCompared `json:"not_compared"`
+}
+
+// Removed is a site that the new configuration does not guard.
+type Removed struct {
+	Site string `json:"site"`
+	// Answers is what answers its calls now; "" where nothing does.
+	Answers string `json:"answers,omitempty"`
+}
+
+// Renamed is a site that has another name. What was counted, limited and kept for it begins anew.
+type Renamed struct {
+	Old string `json:"old"`
+	New string `json:"new"`
+}
+
+// NotCompared is a site on which nothing is known.
+type NotCompared struct {
+	Site string `json:"site"`
+	Why  string `json:"why"`
+}
+
+// Opens tells whether any call is opened, or may be.
+func (r *Report) Opens() bool { return r.has(diff.Opened, diff.MayOpen) }
+
+// Closes tells whether any call is closed, or may be.
+func (r *Report) Closes() bool { return r.has(diff.Closed, diff.MayClose) }
+
+// Any tells whether anything has changed.
+func (r *Report) Any() bool {
+	return len(r.Changes)+len(r.Beside)+len(r.Sites.Added)+len(r.Sites.Removed)+len(r.Sites.Renamed) > 0
+}
+
+func (r *Report) has(effects ...diff.Effect) bool {
+	is := func(e diff.Effect) bool { return slices.Contains(effects, e) }
+	return slices.ContainsFunc(r.Changes, func(c Change) bool { return is(c.Effect) }) ||
+		slices.ContainsFunc(r.Beside, func(b Beside) bool { return slices.ContainsFunc(b.Effects, is) }) ||
+		is(diff.Opened) && slices.ContainsFunc(r.Sites.Removed, func(s Removed) bool { return s.Answers != "" }) ||
+		is(diff.Closed) && len(r.Sites.Added) > 0
+}
+
+// add adds a change of a site, or the site to an equal one.
+func (r *Report) add(c Change, site string) {
+	id := c.id()
+	if i := slices.IndexFunc(r.Changes, func(known Change) bool { return known.id() == id }); i >= 0 {
+		r.Changes[i].Sites = append(r.Changes[i].Sites, site)
+		return
+	}
+	c.Sites = []string{site}
+	r.Changes = append(r.Changes, c)
+}
+
+// id is what equal changes of two sites have in common.
+func (c *Change) id() string {
+	parts := []string{string(c.Effect), strings.Join(c.Methods, ","), strings.Join(c.Routes, ","), strings.Join(c.Who, ","), c.Old.Line, c.New.Line, c.Why}
+	for _, s := range c.Sets {
+		parts = append(parts, s.Route, strings.Join(s.Except, ","))
+	}
+	return strings.Join(parts, "\x00")
+}
+
+// beside adds what else changes at a site, "" for the whole configuration.
+func (r *Report) beside(b Beside, site string) {
+	i := slices.IndexFunc(r.Beside, func(known Beside) bool {
+		return known.What == b.What && known.Text == b.Text && (len(known.Sites) > 0) == (site != "")
+	})
+	if i < 0 {
+		r.Beside = append(r.Beside, b)
+		i = len(r.Beside) - 1
+	}
+	if site != "" {
+		r.Beside[i].Sites = append(r.Beside[i].Sites, site)
+	}
+}

@@ -1,0 +1,47 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/bits-and-blooms/bitset"
+
+	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/keyset"
+	"github.com/restwarden/restwarden/policies/review"
+)
+
+// on returns those of some changes that are about routes of a site, with these, and with an example of one of them.
+func (c *comparison) on(all *keyset.Automaton, x *index.Index, changes []Change) (kept []Change, err error) {
+	for _, route := range x.Routes() {
+		space, _ := review.SpaceOf(route)
+		of, examples := new(bitset.BitSet), map[uint]string{}
+		err := all.Walk(space, nil, func(place *keyset.Place) bool {
+			number := uint(c.regions.number[place.State])
+			if of.Set(number); examples[number] == "" {
+				examples[number] = place.Route()
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i := range changes {
+			change := &changes[i]
+			common := change.regions.Intersection(of)
+			if common.None() {
+				continue
+			}
+			if change.Routes == nil {
+				first, _ := common.NextSet(0)
+				change.Example.Route = examples[first]
+			}
+			change.Routes = append(change.Routes, route.Called())
+		}
+	}
+	for _, change := range changes {
+		if slices.Sort(change.Routes); len(change.Routes) > 0 {
+			kept = append(kept, change)
+		}
+	}
+	return kept, nil
+}
