@@ -3,6 +3,7 @@ package dryrun
 import (
 	"context"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,13 +51,25 @@ func (c *Config) Homes(ctx context.Context) ([]Home, error) {
 				continue
 			}
 			if !slices.ContainsFunc(found, func(h Home) bool { return h.Name == site.Name }) {
-				home, _, _ := strings.Cut(address, "/?")
-				found = append(found, Home{site, strings.TrimSuffix(home, "/"+site.Prefix+"/")})
+				found = append(found, Home{site, homeOf(address, site.Prefix)})
 			}
 			break
 		}
 	}
 	return found, nil
+}
+
+// homeOf returns the home address of a site, without the usual port, by that of its REST root in either form.
+func homeOf(root, prefix string) string {
+	home, _, _ := strings.Cut(root, "/?")
+	u, err := url.Parse(strings.TrimSuffix(home, "/"+prefix+"/"))
+	if err != nil { // it was built, and has reached the site
+		return home
+	}
+	if usual := map[string]string{"http": "80", "https": "443"}; u.Port() == usual[u.Scheme] {
+		u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
+	}
+	return u.String()
 }
 
 // roots are addresses of the REST root, in both forms.

@@ -70,6 +70,10 @@ type Example struct {
 // stands before what closes, and what is certain before what is not; then calls that write, and those that anybody may
 // make, come first. With an index only changes of its routes count. The error is keyset.ErrTooMany.
 func Compare(before, after *policy.Chain, holders []Holder, x *index.Index) ([]Change, error) {
+	within, everywhere := touched(before, after)
+	if len(within) == 0 && !everywhere {
+		return nil, nil
+	}
 	all := keyset.New(before.Site().Platform.ShopWord())
 	old, next := review.NewDeciders(before, all, 0, nil)
 	now, next := review.NewDeciders(after, all, next, nil)
@@ -77,8 +81,18 @@ func Compare(before, after *policy.Chain, holders []Holder, x *index.Index) ([]C
 		before: old, after: now, holders: holders, found: map[cell]*bitset.BitSet{}, why: map[reason]string{}, was: linesOf(before), is: linesOf(after),
 		regions: newRegions(all, next, slices.Concat(old.Told, now.Told), before.Site()),
 	}
-	err := all.Walk(keyset.KeysOf(routes.MustPattern("/**")), nil, func(place *keyset.Place) bool {
-		c.visit(place)
+	if everywhere {
+		within = []routes.Pattern{routes.MustPattern("/**")}
+	}
+	for _, pattern := range within {
+		all.Mark(pattern)
+	}
+	c.regions.within(within)
+	skip := func(s *keyset.State) bool { return !s.Marked() }
+	err := all.Walk(keyset.KeysOf(routes.MustPattern("/**")), skip, func(place *keyset.Place) bool {
+		if place.State.Within() {
+			c.visit(place)
+		}
 		return true
 	})
 	if err != nil {

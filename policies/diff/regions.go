@@ -27,6 +27,7 @@ type told struct {
 	text    string
 	pattern *routes.Pattern // nil where no pattern says it
 	has     func(key string) bool
+	whole   bool          // all its regions are added
 	regions bitset.BitSet // those within it
 }
 
@@ -61,6 +62,14 @@ func newRegions(all *keyset.Automaton, first int, by []review.Region, site *poli
 	return r
 }
 
+// within says that regions within some patterns alone are added.
+func (r *regions) within(patterns []routes.Pattern) {
+	for i := range r.told {
+		t := &r.told[i]
+		t.whole = slices.ContainsFunc(patterns, func(p routes.Pattern) bool { return p.String() == "/**" || t.pattern != nil && p.Covers(*t.pattern) })
+	}
+}
+
 // masked is the text of a pattern with * for the names of parameters: patterns that match the same keys have one text.
 func masked(p *routes.Pattern) string {
 	segments, rest := p.Segments()
@@ -93,7 +102,7 @@ func (r *regions) add(place *keyset.Place) int {
 	}
 	if place.Literal() && !slices.ContainsFunc(r.told, func(t told) bool { return t.text == key }) { // a policy may look at the key itself
 		in = append(in, len(r.told))
-		r.told = append(r.told, told{text: key})
+		r.told = append(r.told, told{text: key, whole: true})
 	}
 	for _, i := range in {
 		r.told[i].regions.Set(uint(number))
@@ -113,10 +122,10 @@ func (r *regions) describe(some *bitset.BitSet) []Set {
 	return wide
 }
 
-// length is how long sets are to read.
+// length is how long sets are to read: a set is longer than an exception.
 func length(sets []Set) (n int) {
 	for i := range sets {
-		n += 1 + len(sets[i].Except)
+		n += 4 + len(sets[i].Except)
 	}
 	return n
 }
@@ -128,7 +137,7 @@ func (r *regions) cover(some *bitset.BitSet, worth func(n, except int) float64) 
 		for i := range r.told {
 			t := &r.told[i]
 			n := int(t.regions.IntersectionCardinality(left))
-			if n == 0 || worth(n, 0) <= most {
+			if n == 0 || !t.whole || worth(n, 0) <= most {
 				continue
 			}
 			except, ok := r.except(&t.regions, some)

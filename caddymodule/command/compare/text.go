@@ -76,9 +76,9 @@ func (c *Change) Cause() string {
 	case c.Old.Line != "" && c.New.Line != "":
 		return fmt.Sprintf("%s, now %s", c.Old.text(), c.New.text())
 	case c.New.Line != "":
-		return c.New.text() + " is new or another"
+		return "the new line " + c.New.text()
 	case c.Old.Line != "":
-		return c.Old.text() + " is gone or another"
+		return "the line that is gone, " + c.Old.text()
 	}
 	return ""
 }
