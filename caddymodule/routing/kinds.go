@@ -48,6 +48,11 @@ const (
 // Leads tells whether requests may come to a platform by the handler.
 func (k *Kind) Leads() bool { return k.leads != nil }
 
+// Inert tells whether the handler changes nothing of a request, and leads it nowhere: its configuration decides on no request's way.
+func (k *Kind) Inert() bool {
+	return k.single && !k.answers && k.changes == 0 && k.read == nil && k.alters == nil && k.leads == nil && k.invokes == nil
+}
+
 // KindOf returns the kind of the handler with a module's name. Of a handler that is not known it
 // says that it may do anything.
 func KindOf(name string) *Kind {

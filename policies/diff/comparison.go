@@ -45,7 +45,7 @@ func (c *comparison) visit(place *keyset.Place) {
 			h := &c.holders[j].Holder
 			old, now := c.before.Fate(h, one, place.State.Matches()), c.after.Fate(h, one, place.State.Matches())
 			for _, effect := range effects(&old, &now) {
-				c.add(cell{reasonOf(effect, &old, &now), j, i}, number, cmp.Or(now.Why, old.Why))
+				c.add(cell{reasonOf(effect, &old, &now), j, i}, number, cmp.Or(now.Why, old.Why, byParameters))
 			}
 		}
 	}
@@ -95,9 +95,16 @@ func effects(old, now *review.Fate) []Effect {
 		return []Effect{MayClose}
 	case old.Depends == now.Depends:
 		return nil
+	case !old.Refused && old.Depends == "":
+		return []Effect{MayClose}
+	case !now.Refused && now.Depends == "":
+		return []Effect{MayOpen}
 	}
 	return []Effect{MayOpen, MayClose}
 }
+
+// byParameters says why calls may open or close that pass on both sides, but for what the lines say of parameters.
+const byParameters = "A parameter that a line takes from the route is refused elsewhere in the request."
 
 func reasonOf(effect Effect, old, now *review.Fate) reason {
 	opens := effect == Opened || effect == MayOpen

@@ -34,6 +34,50 @@ func (c *comparer) calls(ctx context.Context, old, now *dryrun.Home, name string
 	return nil
 }
 
+// others compares the directives that may judge some calls of a site in place of its own, in their order. What they open or
+// close depends on matchers.
+func (c *comparer) others(ctx context.Context, old, now *dryrun.Home, name string) error {
+	before, err := c.before.Config.Beside(ctx, old.ServedSite, old.Address)
+	if err != nil {
+		return err
+	}
+	after, err := c.after.Config.Beside(ctx, now.ServedSite, now.Address)
+	if err != nil {
+		return err
+	}
+	if len(before) != len(after) {
+		text := fmt.Sprintf("of other directives, %d may judge some of its calls; it was %d", len(after), len(before))
+		c.report.beside(Beside{What: "layout", Text: text, Effects: both}, name)
+		return nil
+	}
+	for i := range before {
+		c.settings(c.before.parts.of(before[i].At, before[i].Imported), c.after.parts.of(after[i].At, after[i].Imported), name)
+		found := c.pair(before[i].Chain, after[i].Chain)
+		if found.err != nil {
+			c.report.Sites.NotCompared = append(c.report.Sites.NotCompared, NotCompared{name, found.err.Error()})
+			continue
+		}
+		for j := range found.changes {
+			change := changeOf(&found.changes[j])
+			change.perhaps("Matchers lead some of the calls to the directive at " + after[i].At + ".")
+			c.report.add(change, name)
+		}
+	}
+	return nil
+}
+
+// perhaps makes a change one that may be.
+func (c *Change) perhaps(why string) {
+	switch c.Effect {
+	case diff.Opened:
+		c.Effect = diff.MayOpen
+	case diff.Closed:
+		c.Effect = diff.MayClose
+	case diff.MayOpen, diff.MayClose:
+	}
+	c.Why = strings.TrimSpace(c.Why + " " + why)
+}
+
 // known adds a site to an equal change of another one, which a dry run has shown.
 func (c *comparer) known(change *Change, site string) bool {
 	id := change.id()
@@ -130,8 +174,7 @@ func (c *comparer) confirm(ctx context.Context, old, now *dryrun.Home, found *co
 	change.Example.Old, change.Example.New = told(before), told(after)
 	shown := map[diff.Effect][2]dryrun.Answer{diff.Opened: {dryrun.Refused, dryrun.Pass}, diff.Closed: {dryrun.Pass, dryrun.Refused}}[d.Effect]
 	if shown[0] != "" && (passes(before) != (shown[0] == dryrun.Pass) || passes(after) != (shown[1] == dryrun.Pass) || unknown(before) || unknown(after)) {
-		change.Effect = map[diff.Effect]diff.Effect{diff.Opened: diff.MayOpen, diff.Closed: diff.MayClose}[d.Effect]
-		change.Why = strings.TrimSpace(change.Why + " The lines of access say so; what else judges the call decides as the example shows.")
+		change.perhaps("The lines say so; what else judges the call decides as the example shows.")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -192,7 +193,7 @@ func (c *comparer) site(ctx context.Context, old, now *dryrun.Home, name string)
 		return nil
 	}
 	c.around(old, now, name)
-	if err := c.calls(ctx, old, now, name); err != nil {
+	if err := errors.Join(c.calls(ctx, old, now, name), c.others(ctx, old, now, name)); err != nil {
 		return err
 	}
 	if len(c.report.Changes) == changes && len(c.report.Beside) == besides && c.count() == counted {

@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/diff"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // parts are the parts of a configuration that judge calls, in JSON without the places of lines.
@@ -61,12 +63,13 @@ func plain(v any) any {
 	return v
 }
 
-// marked returns a copy of v without what directives say: that they stand there counts.
+// marked returns a copy of v without what does not decide which way a request takes: what directives say, and what handlers do
+// that only answer, or change answers. That they stand there counts.
 func marked(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		if v["handler"] == "restwarden" {
-			return map[string]any{"handler": "restwarden"}
+		if name, ok := v["handler"].(string); ok && decidesNoWay(name, v) {
+			return map[string]any{"handler": name}
 		}
 		copied := map[string]any{}
 		for name, inner := range v {
@@ -81,6 +84,18 @@ func marked(v any) any {
 		return copied
 	}
 	return v
+}
+
+// decidesNoWay tells whether the configuration of a handler decides on no request's way.
+func decidesNoWay(name string, handler map[string]any) bool {
+	switch name {
+	case "restwarden":
+		return true
+	case "reverse_proxy":
+		_, more := handler["handle_response"]
+		return !more && handler["rewrite"] == nil
+	}
+	return routing.KindOf(name).Inert()
 }
 
 func textOf(v any) string {
@@ -121,9 +136,17 @@ func changed(old, now any) string {
 	return "is another"
 }
 
-// around adds what changes in what a directive says beside access, and in what stands around it.
+// around adds what changes in what the directive of a site says beside access, and in what stands around it.
 func (c *comparer) around(old, now *dryrun.Home, site string) {
-	before, after := c.before.parts.of(old), c.after.parts.of(now)
+	c.settings(c.before.parts.of(old.At, old.Imported), c.after.parts.of(now.At, now.Imported), site)
+	if text := c.layout(old, now); text != "" {
+		c.report.beside(Beside{What: "layout", Text: text, Effects: both}, site)
+	}
+	c.dots(old.Policies, now.Policies, site)
+}
+
+// settings adds what changes in what a directive says beside access.
+func (c *comparer) settings(before, after map[string]any, site string) {
 	for _, name := range namesIn(before, after) {
 		switch {
 		case textOf(before[name]) == textOf(after[name]):
@@ -135,15 +158,26 @@ func (c *comparer) around(old, now *dryrun.Home, site string) {
 			c.report.beside(Beside{What: "setting", Text: "the option " + name + " " + shown(before[name], after[name]), Effects: both}, site)
 		}
 	}
-	if text := c.layout(old, now); text != "" {
-		c.report.beside(Beside{What: "layout", Text: text, Effects: both}, site)
+}
+
+// dots adds routes with a dot that only one side names: calls with another character there are refused.
+func (c *comparer) dots(before, after *policy.Site, site string) {
+	texts := func(s *policy.Site) (all []any) {
+		for _, p := range s.Dots() {
+			all = append(all, p.String())
+		}
+		return all
+	}
+	for _, route := range missing(texts(after), texts(before)) {
+		c.report.beside(Beside{What: "policy", Text: "calls with another character in place of the dot of " + route + " are refused", Effects: both[1:]}, site)
+	}
+	for _, route := range missing(texts(before), texts(after)) {
+		c.report.beside(Beside{What: "policy", Text: "calls with another character in place of the dot of " + route + " are no longer refused for it", Effects: both[:1]}, site)
 	}
 }
 
-// of returns what the directive of a site says.
-func (p *parts) of(home *dryrun.Home) map[string]any {
-	return p.directives[[2]string{home.At, home.Imported}]
-}
+// of returns what the directive at a place says.
+func (p *parts) of(at, imported string) map[string]any { return p.directives[[2]string{at, imported}] }
 
 // layout says what changes in the servers' routes that a request to a site may take, or "".
 func (c *comparer) layout(old, now *dryrun.Home) string {
@@ -152,7 +186,7 @@ func (c *comparer) layout(old, now *dryrun.Home) string {
 	if textOf(before) == textOf(after) {
 		return ""
 	}
-	return "what stands before, around or behind the directive is another: " + difference(before, after)
+	return "what leads requests to the directive, or past it, is another: " + difference(before, after)
 }
 
 // routesFor returns the servers with the routes that requests to some hosts may take; no host stands for all.

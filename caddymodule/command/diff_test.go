@@ -1,0 +1,185 @@
+package command_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/command"
+	"github.com/restwarden/restwarden/caddymodule/command/compare"
+)
+
+// twoConfigurations writes two Caddyfiles into the working directory, and returns their names.
+func twoConfigurations(t *testing.T, old, now string) []string {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"Caddyfile.old": old, "Caddyfile": now} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"Caddyfile.old", "Caddyfile"}
+}
+
+// TestDocs_Diff: the page shows what the command prints, and its commands run.
+func TestDocs_Diff(t *testing.T) {
+	page, err := os.ReadFile("../../docs/diff.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var configurations []string
+	for _, part := range strings.Split(string(page), "```caddyfile\n")[1:] {
+		text, _, _ := strings.Cut(part, "```")
+		configurations = append(configurations, text)
+	}
+	if len(configurations) != 2 {
+		t.Fatalf("the page has %d configurations", len(configurations))
+	}
+	names := twoConfigurations(t, configurations[0], configurations[1])
+	out, problems, status := command.Run(nil, append([]string{"diff"}, names...)...)
+	if status != 0 || !strings.Contains(string(page), "```text\n"+out+"```\n") {
+		t.Errorf("%d %s\nthe page has no\n%s", status, problems, out)
+	}
+	ran := 0
+	for line := range strings.Lines(string(page)) {
+		words, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: caddy restwarden ")
+		if !ok {
+			continue
+		}
+		words, _, _ = strings.Cut(words, " > ")
+		ran++
+		out, problems, status := command.Run(nil, strings.Fields(words)...)
+		if want := map[bool]int{true: 1}[strings.Contains(words, "--fail-on opened")]; status != want || !strings.Contains(strings.ToLower(out), "opened") {
+			t.Errorf("%q: %d, %s%s", words, status, problems, out)
+		}
+	}
+	if ran != 2 {
+		t.Errorf("%d commands of the workflow ran", ran)
+	}
+}
+
+// diffed returns the report of a change of the lines of one site.
+func diffed(t *testing.T, old, now string, flags ...string) (*compare.Report, int) {
+	t.Helper()
+	args := append([]string{"diff", "--format", "json"}, append(flags, twoConfigurations(t, old, now)...)...)
+	out, problems, status := command.Run(nil, args...)
+	report := new(compare.Report)
+	if err := json.Unmarshal([]byte(out), report); err != nil && status < 2 {
+		t.Fatalf("%d, %s: %v\n%s", status, problems, err, out)
+	}
+	return report, status
+}
+
+func shop(lines ...string) string {
+	return "shop.example.com {\n\trestwarden wordpress {\n" + strings.Join(lines, "\n") + "\n}\n\treverse_proxy 127.0.0.1:8080\n}\n"
+}
+
+// TestDiff: what changes of each kind are told as.
+func TestDiff(t *testing.T) {
+	login := shop("login_only")
+	for name, tt := range map[string]struct {
+		old, now string
+		flags    []string
+		want     string // the effects of calls, those beside, and the status
+	}{
+		"nothing":              {login, login, []string{"--fail-on", "any"}, "0"},
+		"a comment":            {login, "# why\n" + login, []string{"--fail-on", "any"}, "0"},
+		"a line":               {login, shop("login_only", "allow anyone POST /acme/v1/x"), []string{"--fail-on", "opened"}, "opened 1"},
+		"without it":           {shop("login_only", "allow anyone POST /acme/v1/x"), login, []string{"--fail-on", "opened"}, "closed 0"},
+		"a line that does not": {shop("allow anyone /a/**"), shop("allow anyone /a/**", "deny /a/b"), []string{"--fail-on", "any"}, "0"},
+		"the same in other words": {
+			shop("login_only", "allow anyone GET /a/b", "allow anyone POST /a/b"), shop("login_only", "allow anyone GET,POST /a/b"), []string{"--fail-on", "any"}, "0",
+		},
+		"a condition": {
+			shop("login_only", "allow anyone POST /a/b"), shop("login_only", "allow anyone POST /a/b {\nonly x\n}"), []string{"--fail-on", "closed"}, "may_close 1",
+		},
+		"another condition": {
+			shop("allow users POST /a/b {\nonly x\n}"), shop("allow users POST /a/b {\nonly y\n}"), nil, "may_close may_open 0",
+		},
+		"a name":       {shop("allow users /a/*"), shop("allow users /a/:id"), nil, "may_close 0"},
+		"observe":      {login, shop("login_only", "mode observe"), []string{"--fail-on", "closed"}, "opened beside:may_open 0"},
+		"a limit":      {shop("rate_limit 5/1m /a/b"), shop("rate_limit 9/1m /a/b"), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"a guard off":  {shop("order_type"), shop("order_type off"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"on_error":     {shop("access {\non_error refuse\n}"), shop("access {\non_error pass\n}"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"an answer":    {shop(), shop("redact /wp/v2/posts title"), []string{"--fail-on", "any"}, "beside: 1"},
+		"a matcher":    {login, strings.Replace(login, "restwarden", "@x path /wp-json/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"an upstream":  {login, strings.Replace(login, "8080", "9090", 1), []string{"--fail-on", "any"}, "0"},
+		"a dot":        {shop(), shop("allow anyone /a.b/c"), nil, "beside:may_close 0"},
+		"a new site":   {login, login + strings.ReplaceAll(login, "shop", "blog"), []string{"--fail-on", "closed"}, "added 1"},
+		"a site less":  {login + strings.ReplaceAll(login, "shop", "blog"), login, []string{"--fail-on", "opened"}, "removed 0"},
+		"no gateway":   {login, "shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", []string{"--fail-on", "opened"}, "removed 1"},
+		"another name": {login, strings.Replace(login, "shop.example.com", "www.example.com, shop.example.com", 1), []string{"--fail-on", "any"}, "beside:may_open,may_close renamed 1"},
+		"a platform":   {login, strings.Replace(login, "wordpress", "cms", 1), nil, "not_compared 3"},
+		"a scope": {
+			shop("scope erp {\nkey a1b2c3d\nallow GET /wc/v3/orders\n}"), shop("scope erp {\nkey a1b2c3d\nallow /wc/v3/orders\nrate 5/1h\n}"), nil, "opened beside:may_open,may_close 0",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report, status := diffed(t, tt.old, tt.now, tt.flags...)
+			if got := inShort(report, status); got != tt.want {
+				t.Errorf("got %q, want %q: %+v", got, tt.want, report)
+			}
+		})
+	}
+}
+
+// inShort writes a report in a few words.
+func inShort(r *compare.Report, status int) string {
+	words := map[string]bool{}
+	for _, c := range r.Changes {
+		words[string(c.Effect)] = true
+	}
+	var list []string
+	for _, effect := range []string{"closed", "may_close", "may_open", "opened"} {
+		if words[effect] {
+			list = append(list, effect)
+		}
+	}
+	beside := map[string]bool{}
+	for _, b := range r.Beside {
+		var effects []string
+		for _, e := range b.Effects {
+			effects = append(effects, string(e))
+		}
+		if text := "beside:" + strings.Join(effects, ","); !beside[text] {
+			beside[text] = true
+			list = append(list, text)
+		}
+	}
+	for name, n := range map[string]int{"added": len(r.Sites.Added), "removed": len(r.Sites.Removed)} {
+		if n > 0 {
+			list = append(list, name)
+		}
+	}
+	if len(r.Sites.Renamed) > 0 {
+		list = append(list, "renamed")
+	}
+	if len(r.Sites.NotCompared) > 0 {
+		list = append(list, "not_compared")
+	}
+	return strings.Join(append(list, string(rune('0'+status))), " ")
+}
+
+// TestDiff_BadInput: what is wrong on the command line, and what does not load, is said with status 2.
+func TestDiff_BadInput(t *testing.T) {
+	names := twoConfigurations(t, shop("login_only"), shop("login_onyl"))
+	fine := filepath.Join(".", names[0])
+	for line, want := range map[string]string{
+		"diff":                                             "name two configurations",
+		"diff " + fine:                                     "name two configurations",
+		"diff --running " + fine + " b":                    "--running takes the place of OLD",
+		"diff Caddyfile.old Caddyfile":                     "login_only",
+		"diff Caddyfile.old none":                          "none",
+		"diff --format xml a b":                            "--format",
+		"diff --fail-on open a b":                          "did you mean opened",
+		"diff --fail-on= a b":                              "--fail-on names nothing",
+		"diff --index a --for b c d":                       "name the REST root once",
+		"diff --site shp.example.com " + fine + " " + fine: "did you mean shop.example.com",
+	} {
+		if _, problems, status := command.Run(nil, strings.Fields(line)...); status != 2 || !strings.Contains(problems, want) {
+			t.Errorf("%q: %d, %s", line, status, problems)
+		}
+	}
+}
