@@ -121,15 +121,15 @@ func readCredentials(cmd *cobra.Command, collector *credentials.Collector, logs 
 	defer progress.End()
 	for _, log := range logs {
 		progress.Step("looking for credentials in %s", escapedText(log.name))
-		counts, _ := log.each(func(*records.Record) error { return nil }, func(c *records.Call) error {
+		counts, _ := log.each(records.Visit{Call: func(c *records.Call) error {
 			collector.Learn(c)
 			return nil
-		})
+		}})
 		log.lines = counts.Records + counts.Calls
 	}
 	for _, log := range logs {
 		progress.Step("reading %s", escapedText(log.name))
-		counts, err := log.each(collector.AddRecord, collector.Add)
+		counts, err := log.each(records.Visit{Record: collector.AddRecord, Call: collector.Add})
 		if n = n.Plus(counts); err != nil {
 			return n, err
 		}
@@ -140,12 +140,12 @@ func readCredentials(cmd *cobra.Command, collector *credentials.Collector, logs 
 // lastCall returns the time of the last call in question.
 func lastCall(o *credentials.Options, logs []*sourceLog) (last time.Time) {
 	for _, log := range logs {
-		_, _ = log.each(func(*records.Record) error { return nil }, func(c *records.Call) error { // what goes wrong is told when the log is read again
+		_, _ = log.each(records.Visit{Call: func(c *records.Call) error { // what goes wrong is told when the log is read again
 			if t, ok := o.LastOf(c); ok && t.After(last) {
 				last = t
 			}
 			return nil
-		})
+		}})
 	}
 	return last
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/compare"
+	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
@@ -24,6 +25,7 @@ type differ struct {
 	adminFlags
 	running        bool
 	sites, headers []string
+	logs           []string
 	index, live    string
 	format         string
 	failOn         []string
@@ -37,7 +39,7 @@ var (
 func diffCommand() *cobra.Command {
 	d := &differ{}
 	cmd := &cobra.Command{
-		Use:   "diff [--running] [--site NAME]... [--index FILE | --for URL] [--fail-on opened|closed|any] [--format text|json|markdown] [OLD] NEW",
+		Use:   "diff [--running] [--site NAME]... [--index FILE | --for URL] [--log FILE]... [--fail-on opened|closed|any] [--format text|json|markdown] [OLD] NEW",
 		Short: "Says which calls a change of your configuration opens and closes",
 		Long: `Compares two configurations, for every call and every caller that either side names,
 by the reasoning of proofs, and says which calls pass that were refused, and which are
@@ -62,6 +64,7 @@ configurations does not load; 3 a site could not be compared.`,
 	f.StringVar(&d.index, "index", "", "file with a saved REST root: only its routes count")
 	f.StringVar(&d.live, "for", "", "URL of the site whose REST root is read, by one GET: only its routes count")
 	f.StringArrayVarP(&d.headers, "header", "H", nil, "header line of that GET, \"Name: value\"")
+	f.StringArrayVar(&d.logs, "log", nil, "log with records, a journal or requests, whose calls are counted that would be decided otherwise; may be repeated")
 	f.StringSliceVar(&d.failOn, "fail-on", nil, "exit with 1 for any of these: "+strings.Join(diffKinds, ", "))
 	f.StringVar(&d.format, "format", "text", strings.Join(diffFormats, ", "))
 	complete(cmd, "format", diffFormats...)
@@ -158,7 +161,32 @@ func (d *differ) report(cmd *cobra.Command, args []string) (_ *compare.Report, e
 			return nil, err
 		}
 	}
-	return compare.New(cmd.Context(), sides[0], sides[1], o)
+	report, counter, err := compare.New(cmd.Context(), sides[0], sides[1], o)
+	if err != nil || len(d.logs) == 0 {
+		return report, err
+	}
+	report.Log, err = d.count(cmd, counter, progress)
+	return report, err
+}
+
+// count reads the logs.
+func (d *differ) count(cmd *cobra.Command, counter *compare.Counter, progress *terminal.Progress) (*compare.Traffic, error) {
+	logs, done, _, err := openedLogs(cmd, d.logs)
+	defer done()
+	if err != nil {
+		return nil, err
+	}
+	var n records.Counts
+	for _, log := range logs {
+		progress.Step("reading %s", escapedText(log.name))
+		counts, err := log.each(records.Visit{Record: counter.Record, Call: counter.Passed, Access: counter.Access})
+		if n = n.Plus(counts); err != nil {
+			return nil, err
+		}
+	}
+	progress.End()
+	cmd.PrintErrln(linesRead(n, fmt.Sprintf("records: %d; calls of the journal: %d; requests of an access log: %d", n.Records, n.Calls, n.Requests)))
+	return counter.Report(), lostLogs(cmd, logs)
 }
 
 // config returns the configuration of the running Caddy.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -181,5 +182,29 @@ func TestDiff_BadInput(t *testing.T) {
 		if _, problems, status := command.Run(nil, strings.Fields(line)...); status != 2 || !strings.Contains(problems, want) {
 			t.Errorf("%q: %d, %s", line, status, problems)
 		}
+	}
+}
+
+// TestDiff_Log: calls of a journal, of records and of an access log are counted by what becomes of them.
+func TestDiff_Log(t *testing.T) {
+	const site, maria = "shop.example.com", `{"kind":"user","login":"maria"}`
+	handled := func(method, uri, header string) string {
+		return `{"level":"info","ts":1767225600.5,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"203.0.113.9","client_ip":"203.0.113.9","method":"` + method +
+			`","host":"shop.example.com","uri":"` + uri + `","headers":{` + header + `}},"status":200}` + "\n"
+	}
+	log := passed(site, erp, "PUT", "/wc/v3/orders/:id", "203.0.113.7", 200, start) + passed(site, erp, "GET", "/wc/v3/orders", "203.0.113.7", 200, start) +
+		passed(site, maria, "POST", "/acme/v1/x", "203.0.113.8", 200, start) + passed(site, maria, "POST", "unknown", "203.0.113.8", 200, start) +
+		passed("other.example.com", maria, "POST", "/acme/v1/x", "203.0.113.8", 200, start) +
+		handled("POST", "/wp-json/acme/v1/x", "") + handled("POST", "/?rest_route=/acme/v1/x", `"Cookie":["REDACTED"]`) + handled("GET", "/about/", "") +
+		observed(site, "POST", "/acme/v1/x", "203.0.113.9", start) + "another program\n"
+	old := shop("login_only", "allow anyone POST /acme/v1/x", "scope erp {\nkey a1b2c3d\nallow /wc/v3/**\n}")
+	now := shop("login_only", "allow role editor POST /acme/v1/x", "scope erp {\nkey a1b2c3d\nallow GET /wc/v3/**\n}")
+	file := logFile(t, "calls.log", []byte(log))
+	report, status := diffed(t, old, now, "--log", file, "--log", file)
+	want := compare.Traffic{Calls: 6, Others: 1, Unread: 1, Closed: 3, MayClose: 2, Clients: 3, Credentials: 2}
+	got := *report.Log
+	got.Groups = nil
+	if status != 0 || !reflect.DeepEqual(got, want) || len(report.Log.Groups) != 4 {
+		t.Errorf("%d, %+v, %+v", status, got, report.Log.Groups)
 	}
 }

@@ -124,27 +124,27 @@ func beginsWith(whole, begin io.Reader) bool {
 	}
 }
 
-// each reads the log. What goes wrong with it is kept; what was read before counts. The error is
-// that of take or passed.
-func (l *sourceLog) each(take func(*records.Record) error, passed func(*records.Call) error) (n records.Counts, stopped error) {
+// each reads the log. What goes wrong with it is kept; what was read before counts. The error is that of v.
+func (l *sourceLog) each(v records.Visit) (n records.Counts, stopped error) {
 	in, broken := records.Open(l.file)
 	if broken != nil {
 		l.lost = broken
 		return n, nil
 	}
-	var calls func(*records.Call) error
-	if passed != nil {
-		calls = func(c *records.Call) error {
-			stopped = cmp.Or(stopped, passed(c))
-			return nil
-		}
-	}
-	n, l.lost = records.Scan(in, l.lines, func(rec *records.Record) error {
-		stopped = cmp.Or(stopped, take(rec))
-		return nil
-	}, calls)
+	n, l.lost = records.Each(in, l.lines, records.Visit{Record: keeping(&stopped, v.Record), Call: keeping(&stopped, v.Call), Access: keeping(&stopped, v.Access)})
 	l.lost = cmp.Or(l.lost, in.Close())
 	return n, stopped
+}
+
+// keeping returns f with its error put into first; nil for nil.
+func keeping[T any](first *error, f func(*T) error) func(*T) error {
+	if f == nil {
+		return nil
+	}
+	return func(line *T) error {
+		*first = cmp.Or(*first, f(line))
+		return nil
+	}
 }
 
 // openedLogs is openLogs for a command: it says which files are left out, and returns the exit status for an error.

@@ -86,7 +86,7 @@ func (s *suggester) read(cmd *cobra.Command, collector *suggest.Collector, logs 
 	defer progress.End()
 	for _, log := range logs {
 		progress.Step("looking for scanners in %s", escapedText(log.name))
-		counts, err := log.each(collector.Learn, nil)
+		counts, err := log.each(records.Visit{Record: collector.Learn})
 		if err != nil {
 			return n, err
 		}
@@ -94,7 +94,7 @@ func (s *suggester) read(cmd *cobra.Command, collector *suggest.Collector, logs 
 	}
 	for _, log := range logs {
 		progress.Step("reading %s", escapedText(log.name))
-		counts, err := log.each(collector.Add, nil)
+		counts, err := log.each(records.Visit{Record: collector.Add})
 		if n = n.Plus(counts); err != nil {
 			return n, err
 		}
@@ -122,12 +122,12 @@ func (s *suggester) options(names []string) (o suggest.Options, err error) {
 // lastOf returns the time of the last record in question.
 func lastOf(o *suggest.Options, logs []*sourceLog) (last time.Time) {
 	for _, log := range logs {
-		_, _ = log.each(func(rec *records.Record) error { // what goes wrong is told when the log is read again
+		_, _ = log.each(records.Visit{Record: func(rec *records.Record) error { // what goes wrong is told when the log is read again
 			if t, ok := o.LastOf(rec); ok && t.After(last) {
 				last = t
 			}
 			return nil
-		}, nil)
+		}})
 	}
 	return last
 }

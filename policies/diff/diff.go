@@ -66,41 +66,71 @@ type Example struct {
 	Who    int    // of the holders
 }
 
-// Compare returns the calls on which two chains for one platform decide otherwise, for each of some holders. What opens
-// stands before what closes, and what is certain before what is not; then calls that write, and those that anybody may
-// make, come first. With an index only changes of its routes count. The error is keyset.ErrTooMany.
-func Compare(before, after *policy.Chain, holders []Holder, x *index.Index) ([]Change, error) {
+// Comparison compares two chains for one platform. It is for one goroutine.
+type Comparison struct {
+	before, after *review.Deciders
+	all           *keyset.Automaton
+	first         int              // the number of the regions' first pattern
+	within        []routes.Pattern // where calls may be decided otherwise; none for nowhere
+	site          *policy.Site
+	was, is       map[string]string // what the lines of a configuration say, before and after
+}
+
+// New returns the comparison of two chains.
+func New(before, after *policy.Chain) *Comparison {
+	c := &Comparison{site: before.Site(), was: linesOf(before), is: linesOf(after)}
 	within, everywhere := touched(before, after)
-	if len(within) == 0 && !everywhere {
-		return nil, nil
-	}
-	all := keyset.New(before.Site().Platform.ShopWord())
-	old, next := review.NewDeciders(before, all, 0, nil)
-	now, next := review.NewDeciders(after, all, next, nil)
-	c := comparison{
-		before: old, after: now, holders: holders, found: map[cell]*bitset.BitSet{}, why: map[reason]string{}, was: linesOf(before), is: linesOf(after),
-		regions: newRegions(all, next, slices.Concat(old.Told, now.Told), before.Site()),
-	}
 	if everywhere {
 		within = []routes.Pattern{routes.MustPattern("/**")}
 	}
-	for _, pattern := range within {
-		all.Mark(pattern)
+	c.within, c.all = within, keyset.New(c.site.Platform.ShopWord())
+	c.before, c.first = review.NewDeciders(before, c.all, 0, nil)
+	c.after, c.first = review.NewDeciders(after, c.all, c.first, nil)
+	return c
+}
+
+// Changes returns the calls that are decided otherwise, for each of some holders. What opens stands before what closes; then calls
+// that write, and those that anybody may make, come first. With an index only changes of its routes count. The error is
+// keyset.ErrTooMany. It may be called once, and before Of.
+func (c *Comparison) Changes(holders []Holder, x *index.Index) ([]Change, error) {
+	if len(c.within) == 0 {
+		return nil, nil
 	}
-	c.regions.within(within)
+	found := collection{
+		Comparison: c, holders: holders, found: map[cell]*bitset.BitSet{}, why: map[reason]string{},
+		regions: newRegions(c.all, c.first, slices.Concat(c.before.Told, c.after.Told), c.site),
+	}
+	for _, pattern := range c.within {
+		c.all.Mark(pattern)
+	}
+	found.regions.within(c.within)
 	skip := func(s *keyset.State) bool { return !s.Marked() }
-	err := all.Walk(keyset.KeysOf(routes.MustPattern("/**")), skip, func(place *keyset.Place) bool {
+	err := c.all.Walk(keyset.KeysOf(routes.MustPattern("/**")), skip, func(place *keyset.Place) bool {
 		if place.State.Within() {
-			c.visit(place)
+			found.visit(place)
 		}
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	changes := c.changes()
+	changes := found.changes()
 	if x == nil {
 		return changes, nil
 	}
-	return c.on(all, x, changes)
+	return found.on(c.all, x, changes)
+}
+
+// Of returns what becomes of one call of a holder; nothing where it is decided as before. The error is keyset.ErrTooMany.
+func (c *Comparison) Of(h *review.Holder, method, key string) ([]Effect, error) {
+	if !slices.ContainsFunc(c.within, func(p routes.Pattern) bool { return p.Match(key) }) {
+		return nil, nil
+	}
+	state, err := c.all.At(key)
+	if err != nil || state == nil {
+		return nil, err
+	}
+	one := review.CallOf(method, key)
+	old, now := c.before.Fate(h, one, state.Matches()), c.after.Fate(h, one, state.Matches())
+	return effects(&old, &now), nil
 }

@@ -179,7 +179,7 @@ func TestCompare_AsTriedOut(t *testing.T) {
 		for _, h := range holders {
 			who = append(who, h.Holder)
 		}
-		changes, err := diff.Compare(before, after, who, nil)
+		changes, err := diff.New(before, after).Changes(who, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // on returns those of some changes that are about routes of a site, with these, and with an example of one of them.
-func (c *comparison) on(all *keyset.Automaton, x *index.Index, changes []Change) (kept []Change, err error) {
+func (c *collection) on(all *keyset.Automaton, x *index.Index, changes []Change) (kept []Change, err error) {
 	for _, route := range x.Routes() {
 		space, _ := review.SpaceOf(route)
 		of, examples := new(bitset.BitSet), map[uint]string{}

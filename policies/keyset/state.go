@@ -37,6 +37,22 @@ func (a *Automaton) Start() (*State, error) {
 	return s, err
 }
 
+// At returns the state behind a key, or nil for a key that no call has. The error is ErrTooMany.
+func (a *Automaton) At(key string) (*State, error) {
+	s, err := a.Start()
+	for _, segment := range segmentsOf(key) {
+		if err != nil {
+			return nil, err
+		}
+		steps := s.Alphabet().Exactly(segment, 0)
+		if len(steps) == 0 {
+			return nil, nil
+		}
+		s, err = s.Behind(steps[0])
+	}
+	return s, err
+}
+
 // state returns the one state with these nodes behind a state.
 func (a *Automaton) state(nodes []int32, before *State) (*State, error) {
 	s := &State{a: a, settled: slices.Clone(before.settled), inside: before.inside, markRest: before.markRest}

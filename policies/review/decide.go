@@ -105,6 +105,9 @@ func between(least, most Fate) Fate {
 		Refused: least.Refused, RefusedBy: least.RefusedBy, SureRefused: most.SureRefused,
 		ByMessage: most.ByMessage, Why: cmp.Or(most.Why, least.Why), Rule: most.Rule, Depends: least.Depends + most.Depends,
 	}
+	if f.Passes && f.Refused && least.RefusedBy != nil {
+		f.Depends += least.RefusedBy.String()
+	}
 	if f.Passes && f.Refused && f.Why == "" {
 		f.Why = fmt.Sprintf("%s asks for a right that the caller may have or not.", least.RefusedBy)
 	}

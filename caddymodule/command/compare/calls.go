@@ -94,7 +94,8 @@ func (c *comparer) pair(before, after *policy.Chain) *compared {
 	if found == nil {
 		found = new(compared)
 		found.holders = diff.Holders(before, after, rightsOf(before, after))
-		found.changes, found.err = diff.Compare(before, after, found.holders, c.Index)
+		found.Comparison = diff.New(before, after)
+		found.changes, found.err = found.Changes(found.holders, c.Index)
 		c.compared[pair{before, after}] = found
 	}
 	return found

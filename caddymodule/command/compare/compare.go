@@ -51,28 +51,41 @@ type pair struct{ before, after *policy.Chain }
 
 // compared is what has been found for a pair.
 type compared struct {
+	*diff.Comparison
 	holders []diff.Holder
 	changes []diff.Change
 	err     error
 }
 
-// New compares two configurations. The error says that one of them cannot be asked at all.
-func New(ctx context.Context, before, after Side, o Options) (*Report, error) {
+// New compares two configurations. The Counter counts calls of logs while the configurations are open. The error says that one of
+// them cannot be asked at all.
+func New(ctx context.Context, before, after Side, o Options) (*Report, *Counter, error) {
 	c := comparer{Options: o, compared: map[pair]*compared{}, report: &Report{
 		Version: 1, Old: before.Name, New: after.Name, Changes: []Change{}, Beside: []Beside{},
 		Sites: Sites{Changed: []string{}, Added: []string{}, Removed: []Removed{}, Renamed: []Renamed{}, NotCompared: []NotCompared{}},
 	}}
 	var err error
 	if c.before, err = read(ctx, before); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.after, err = read(ctx, after); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := c.named(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c.applications()
+	if err := c.sites(ctx); err != nil {
+		return nil, nil, err
+	}
+	slices.SortStableFunc(c.report.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(diff.Rank(a.Effect), diff.Rank(b.Effect)), cmp.Compare(a.danger, b.danger))
+	})
+	return c.report, &Counter{comparer: &c, kinds: map[kind][]diff.Effect{}, groups: map[Group]*clients{}}, nil
+}
+
+// sites compares all sites that are wanted.
+func (c *comparer) sites(ctx context.Context) error {
 	var gone, come []dryrun.Home
 	for i := range c.before.homes {
 		old := &c.before.homes[i]
@@ -85,7 +98,7 @@ func New(ctx context.Context, before, after Side, o Options) (*Report, error) {
 			continue
 		}
 		if err := c.site(ctx, old, now, old.Name); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, now := range c.after.homes {
@@ -93,13 +106,7 @@ func New(ctx context.Context, before, after Side, o Options) (*Report, error) {
 			come = append(come, now)
 		}
 	}
-	if err := c.renamed(ctx, gone, come); err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(c.report.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(diff.Rank(a.Effect), diff.Rank(b.Effect)), cmp.Compare(a.danger, b.danger))
-	})
-	return c.report, nil
+	return c.renamed(ctx, gone, come)
 }
 
 // wanted tells whether a site counts.

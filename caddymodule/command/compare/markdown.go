@@ -38,6 +38,9 @@ func (r *Report) Markdown() string {
 		}
 		b.WriteString("\n")
 	}
+	if r.Log != nil {
+		r.Log.text(&b)
+	}
 	r.sites(&b)
 	return b.String()
 }

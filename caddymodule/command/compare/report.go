@@ -20,6 +20,8 @@ type Report struct {
 	// Beside is what else changes that judges calls or answers.
 	Beside []Beside `json:"beside"`
 	Sites  Sites    `json:"sites"`
+	// Log is how many calls of logs would be decided otherwise; nil without one.
+	Log *Traffic `json:"log,omitempty"`
 	// Failed are the words of --fail-on that the report has.
 	Failed []string `json:"failed,omitempty"`
 }

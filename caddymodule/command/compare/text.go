@@ -37,8 +37,26 @@ func (r *Report) Text() string {
 		}
 		b.WriteString("\n")
 	}
+	if r.Log != nil {
+		r.Log.text(&b)
+	}
 	r.sites(&b)
 	return b.String()
+}
+
+// text says how many calls of logs would be decided otherwise.
+func (t *Traffic) text(b *strings.Builder) {
+	otherwise := t.Opened + t.Closed + t.MayOpen + t.MayClose
+	fmt.Fprintf(b, "Of %d calls in the logs, %d would be decided otherwise: %d opened, %d closed, %d may open, %d may close", t.Calls, otherwise, t.Opened, t.Closed, t.MayOpen, t.MayClose)
+	if otherwise > 0 {
+		more := map[bool]string{true: "at least "}[t.More]
+		fmt.Fprintf(b, "; by %s%d clients and %d credentials", more, t.Clients, t.Credentials)
+	}
+	b.WriteString("\n")
+	for _, g := range t.Groups {
+		fmt.Fprintf(b, "  %s: %d of %s %s by %s at %s, from %d clients\n", strings.ToLower(titles[g.Effect]), g.Calls, g.Method, g.Route, g.Who, g.Site, g.Clients)
+	}
+	b.WriteString("\n")
 }
 
 func (r *Report) with(effect diff.Effect) (list []*Change) {

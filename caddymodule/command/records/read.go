@@ -16,11 +16,19 @@ import (
 // of other loggers.
 const maxLine = 1 << 20
 
-// Each reads a log line by line and gives each record to visit and each call of the journal to passed, nil for none. Both keep
-// nothing of it but strings. Other lines are counted and skipped, also those longer than 1 MiB, so that memory is
-// bounded whatever the log holds. The error is that of the reader.
-func Each(log io.Reader, visit func(*Record), passed func(*Call)) (n Counts, err error) {
-	in := &lines{bufio.NewReaderSize(log, 64<<10), nil}
+// Visit is what gets the lines of a log. A nil one is not called, and no line is read for it alone. After an error none is called any
+// more. They keep nothing of a line but strings.
+type Visit struct {
+	Record func(*Record) error
+	Call   func(*Call) error
+	Access func(*Access) error
+}
+
+// Each reads a log line by line and gives up to most lines to v: a log may grow between two readings. Other lines are counted and
+// skipped, also those longer than 1 MiB, so that memory is bounded whatever the log holds. The error is that of v, or of the
+// reader.
+func Each(log io.Reader, most int, v Visit) (n Counts, err error) {
+	in, stopped := &lines{bufio.NewReaderSize(log, 64<<10), nil}, error(nil)
 	for {
 		line, whole, err := in.next()
 		line = bytes.TrimSpace(line)
@@ -29,38 +37,18 @@ func Each(log io.Reader, visit func(*Record), passed func(*Call)) (n Counts, err
 			n.Lines++
 			n.TooLong++
 		case len(line) > 0:
-			rec, of := n.read(line)
-			if rec != nil {
-				visit(rec)
-			}
-			if of != nil && passed != nil {
-				passed(of)
+			if do := n.read(line, &v); do != nil && stopped == nil && most > 0 {
+				most--
+				stopped = do()
 			}
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return n, nil
+			return n, stopped
 		case err != nil:
-			return n, fmt.Errorf("line %d: %w", n.Lines+1, err)
+			return n, cmp.Or(stopped, fmt.Errorf("line %d: %w", n.Lines+1, err))
 		}
 	}
-}
-
-// Scan is Each for a log that may grow between two readings: it gives up to most records and calls to take and passed, until one
-// returns an error, which Scan then returns.
-func Scan(log io.Reader, most int, take func(*Record) error, passed func(*Call) error) (Counts, error) {
-	var full error
-	visit := func(do func() error) {
-		if most--; full == nil && most >= 0 {
-			full = do()
-		}
-	}
-	var calls func(*Call)
-	if passed != nil {
-		calls = func(c *Call) { visit(func() error { return passed(c) }) }
-	}
-	n, err := Each(log, func(rec *Record) { visit(func() error { return take(rec) }) }, calls)
-	return n, cmp.Or(full, err)
 }
 
 // lines reads lines of bounded length.
@@ -89,23 +77,50 @@ func (l *lines) next() (line []byte, whole bool, err error) {
 // passedMessage is the message of the journal's lines.
 const passedMessage = "call passed"
 
-// read counts a line, and returns the record or the call that it is.
-func (n *Counts) read(line []byte) (*Record, *Call) {
+// handledMessage is the message of the lines of an access log.
+const handledMessage = "handled request"
+
+// read counts a line, and returns what gives it to v; nil for one that is not for v.
+func (n *Counts) read(line []byte, v *Visit) func() error {
 	n.Lines++
-	mayRecord, mayCall := bytes.Contains(line, []byte(`"policy"`)), bytes.Contains(line, []byte(passedMessage))
-	if line[0] != '{' || !mayRecord && !mayCall && !json.Valid(line) {
+	mayRecord, mayCall, mayAccess := bytes.Contains(line, []byte(`"policy"`)), bytes.Contains(line, []byte(passedMessage)), v.Access != nil && bytes.Contains(line, []byte(handledMessage))
+	if line[0] != '{' || !mayRecord && !mayCall && !mayAccess && !json.Valid(line) {
 		n.NoJSON++
-		return nil, nil
+		return nil
 	}
 	if mayRecord { // few lines of an access log
-		if rec, other := n.record(line); rec != nil || !other {
-			return rec, nil
+		switch rec, other := n.record(line); {
+		case rec != nil && v.Record != nil:
+			return func() error { return v.Record(rec) }
+		case rec != nil || !other:
+			return nil
 		}
 	}
 	if mayCall {
-		return nil, n.call(line)
+		if c := n.call(line); c != nil && v.Call != nil {
+			return func() error { return v.Call(c) }
+		} else if c != nil {
+			return nil
+		}
 	}
-	return nil, nil
+	if mayAccess {
+		if a := n.access(line); a != nil {
+			return func() error { return v.Access(a) }
+		}
+	}
+	return nil
+}
+
+// access reads a line of an access log, nil for another one.
+func (n *Counts) access(line []byte) *Access {
+	var a accessLine
+	wrong, isJSON := n.parse(line, &a)
+	if !isJSON || wrong || a.Message != handledMessage || a.Request.URI == "" || a.Request.Method == "" {
+		return nil
+	}
+	n.Requests++
+	r := &a.Request
+	return &Access{Time: a.Time, Method: r.Method, Host: r.Host, URI: r.URI, ClientIP: cmp.Or(r.ClientIP, r.RemoteIP), SaysWho: r.Headers.saysWho()}
 }
 
 // record reads a record. other tells that the line is JSON, and none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +31,10 @@ func TestEach_Long(t *testing.T) {
 		"just not": {strings.Repeat("x", 1<<20), records.Counts{Lines: 1, NoJSON: 1}},
 	} {
 		found := 0
-		counts, err := records.Each(strings.NewReader(c.log), func(*records.Record) { found++ }, nil)
+		counts, err := records.Each(strings.NewReader(c.log), math.MaxInt, records.Visit{Record: func(*records.Record) error {
+			found++
+			return nil
+		}})
 		if counts != c.counts || found != counts.Records || err != nil {
 			t.Errorf("%s: %+v, %d found, %v; want %+v", name, counts, found, err, c.counts)
 		}
@@ -60,7 +64,10 @@ func TestEach_Calls(t *testing.T) {
 		"cut off":           {passed[:200], records.Counts{Lines: 1, NoJSON: 1}},
 	} {
 		var found []*records.Call
-		n, err := records.Each(strings.NewReader(c.log), func(*records.Record) {}, func(of *records.Call) { found = append(found, of) })
+		n, err := records.Each(strings.NewReader(c.log), math.MaxInt, records.Visit{Call: func(of *records.Call) error {
+			found = append(found, of)
+			return nil
+		}})
 		if err != nil || n != c.counts || len(found) != n.Calls {
 			t.Errorf("%s: %+v, %v, want %+v", name, n, err, c.counts)
 		}
@@ -111,7 +118,7 @@ func TestOpen(t *testing.T) {
 		in, err := records.Open(file)
 		var counts records.Counts
 		if err == nil {
-			counts, err = records.Each(in, func(*records.Record) {}, nil)
+			counts, err = records.Each(in, math.MaxInt, records.Visit{})
 			if err := in.Close(); err != nil && !c.fails {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -142,19 +149,26 @@ func FuzzEach(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, log []byte) {
 		if plain, err := records.Plain(bytes.NewReader(log)); err == nil {
-			_, _ = records.Each(io.LimitReader(plain, 1<<20), func(*records.Record) {}, nil) // it ends
+			_, _ = records.Each(io.LimitReader(plain, 1<<20), math.MaxInt, records.Visit{}) // it ends
 			_ = plain.Close()
 		}
-		visited, calls := 0, 0
-		n, err := records.Each(bytes.NewReader(log), func(r *records.Record) {
+		visited, calls, requests := 0, 0, 0
+		n, err := records.Each(bytes.NewReader(log), math.MaxInt, records.Visit{Record: func(r *records.Record) error {
 			if visited++; r.Version != record.Version {
 				t.Errorf("%+v", r)
 			}
-		}, func(c *records.Call) {
+			return nil
+		}, Call: func(c *records.Call) error {
 			if calls++; c.Version != record.Version || c.RequestID == "" {
 				t.Errorf("%+v", c)
 			}
-		})
+			return nil
+		}, Access: func(a *records.Access) error {
+			if requests++; a.Method == "" || a.URI == "" {
+				t.Errorf("%+v", a)
+			}
+			return nil
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +178,7 @@ func FuzzEach(f *testing.F) {
 				lines++
 			}
 		}
-		if n.Lines != lines || visited != n.Records || calls != n.Calls || n.Records+n.Calls+n.NoJSON+n.Newer+n.TooLong > n.Lines {
+		if n.Lines != lines || visited != n.Records || calls != n.Calls || requests != n.Requests || n.Records+n.Calls+n.Requests+n.NoJSON+n.Newer+n.TooLong > n.Lines {
 			t.Errorf("%d lines, %+v, %d visited", lines, n, visited)
 		}
 	})

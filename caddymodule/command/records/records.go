@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/record"
@@ -26,6 +27,35 @@ type Call struct {
 	Message string          `json:"msg"`
 	Took    json.RawMessage `json:"took"` // likewise
 	record.Call
+}
+
+// Access is a line of Caddy's access log.
+type Access struct {
+	Time              json.RawMessage // in the form that the log's encoder has
+	Method, Host, URI string
+	ClientIP          string
+	SaysWho           bool // the request had a header by which somebody may log in; its value is not in the log
+}
+
+// accessLine are the fields of such a line that are read.
+type accessLine struct {
+	Time    json.RawMessage `json:"ts"`
+	Message string          `json:"msg"`
+	Request struct {
+		RemoteIP string  `json:"remote_ip"`
+		ClientIP string  `json:"client_ip"`
+		Method   string  `json:"method"`
+		Host     string  `json:"host"`
+		URI      string  `json:"uri"`
+		Headers  headers `json:"headers"`
+	} `json:"request"`
+}
+
+type headers map[string]json.RawMessage
+
+// saysWho tells whether a header may log somebody in.
+func (h headers) saysWho() bool {
+	return h["Authorization"] != nil || h["Cookie"] != nil || h["X-Mcp-Api-Key"] != nil
 }
 
 // RuleOrigin returns where the rule of the record comes from. Logs of gateways that do not write
@@ -52,6 +82,8 @@ type Counts struct {
 	TooLong int // lines that are longer than any record; they are skipped
 	Records int // records of any request
 	Calls   int // calls of the journal
+	// Requests are lines of an access log, where these are wanted.
+	Requests int
 }
 
 // Concerns tells whether a line of a site is in question: name is the site's, that of its first host, or the host of the
@@ -64,11 +96,12 @@ func Concerns(name, site, host string) bool {
 // Find returns the records of one request, in their order: a batch has one for each part
 // that was refused. The error is that of the reader.
 func Find(log io.Reader, requestID string) (found []Record, n Counts, err error) {
-	n, err = Each(log, func(rec *Record) {
+	n, err = Each(log, math.MaxInt, Visit{Record: func(rec *Record) error {
 		if rec.RequestID == requestID {
 			found = append(found, *rec)
 		}
-	}, nil)
+		return nil
+	}})
 	return found, n, err
 }
 
@@ -77,7 +110,7 @@ func (n Counts) Plus(other Counts) Counts {
 	return Counts{
 		Lines: n.Lines + other.Lines, NoJSON: n.NoJSON + other.NoJSON, Newer: n.Newer + other.Newer,
 		TooLong: n.TooLong + other.TooLong, Records: n.Records + other.Records,
-		Calls: n.Calls + other.Calls,
+		Calls: n.Calls + other.Calls, Requests: n.Requests + other.Requests,
 	}
 }
 

@@ -55,7 +55,7 @@ func live(tb testing.TB, n int) int64 {
 	}
 	for _, take := range []func(*records.Record) error{c.Learn, c.Add} {
 		log := &randomLog{n: n, random: rand.New(rand.NewPCG(1, 2)), routes: 1000}
-		if counts, err := records.Scan(log, n, take, nil); err != nil || counts.Records != n {
+		if counts, err := records.Each(log, n, records.Visit{Record: take}); err != nil || counts.Records != n {
 			tb.Fatalf("%+v, %v", counts, err)
 		}
 	}

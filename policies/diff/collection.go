@@ -14,14 +14,13 @@ import (
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-// comparison collects the changes of one pair of chains.
-type comparison struct {
-	before, after *review.Deciders
-	holders       []Holder
-	regions       *regions
-	was, is       map[string]string // what the lines of a configuration say, before and after
-	found         map[cell]*bitset.BitSet
-	why           map[reason]string // of the first of its calls
+// collection collects the changes of one comparison.
+type collection struct {
+	*Comparison
+	holders []Holder
+	regions *regions
+	found   map[cell]*bitset.BitSet
+	why     map[reason]string // of the first of its calls
 }
 
 // reason is what a change does, and the lines that decide.
@@ -37,7 +36,7 @@ type cell struct {
 }
 
 // visit compares the calls of one region.
-func (c *comparison) visit(place *keyset.Place) {
+func (c *collection) visit(place *keyset.Place) {
 	number := c.regions.add(place)
 	for i, method := range policy.MethodsApart {
 		one := review.CallOf(method, place.Key())
@@ -68,7 +67,7 @@ func linesOf(c *policy.Chain) map[string]string {
 	return lines
 }
 
-func (c *comparison) add(to cell, region int, why string) {
+func (c *collection) add(to cell, region int, why string) {
 	set := c.found[to]
 	if set == nil {
 		set = new(bitset.BitSet)
@@ -124,7 +123,7 @@ func lineOf(f *review.Fate, passes bool) Line {
 }
 
 // changes returns what has been found.
-func (c *comparison) changes() (changes []Change) {
+func (c *collection) changes() (changes []Change) {
 	causes := map[cell]*bitset.BitSet{}
 	why := map[reason]string{}
 	for one, regions := range c.found {
@@ -154,7 +153,7 @@ func (c *comparison) changes() (changes []Change) {
 
 // cause is a reason without the line that both configurations have: the other one has changed. A reason of two such lines,
 // which may have changed places, stays as it is.
-func (c *comparison) cause(r reason) reason {
+func (c *collection) cause(r reason) reason {
 	oldStays, newStays := c.stays(r.old), c.stays(r.now)
 	switch {
 	case oldStays && !newStays:
@@ -166,7 +165,7 @@ func (c *comparison) cause(r reason) reason {
 }
 
 // stays tells whether both configurations have a line, which those that no owner writes always are.
-func (c *comparison) stays(l Line) bool { return c.was[l.Text] == c.is[l.Text] }
+func (c *collection) stays(l Line) bool { return c.was[l.Text] == c.is[l.Text] }
 
 // rectangle is calls of some holders that change for one reason: those with all of some methods in all of some regions.
 type rectangle struct {
