@@ -42,6 +42,9 @@ func (c *collection) visit(place *keyset.Place) {
 		one := review.CallOf(method, place.Key())
 		for j := range c.holders {
 			h := &c.holders[j].Holder
+			if !c.counts(h, place.Key()) {
+				continue
+			}
 			old, now := c.before.Fate(h, one, place.State.Matches()), c.after.Fate(h, one, place.State.Matches())
 			for _, effect := range effects(&old, &now) {
 				c.add(cell{reasonOf(effect, &old, &now), j, i}, number, cmp.Or(now.Why, old.Why, byParameters))

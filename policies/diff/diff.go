@@ -6,6 +6,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -121,9 +122,14 @@ func (c *Comparison) Changes(holders []Holder, x *index.Index) ([]Change, error)
 	return found.on(c.all, x, changes)
 }
 
+// counts tells whether a holder is somebody on a route: elsewhere than in the shop a shop key is a login that nobody has.
+func (c *Comparison) counts(h *review.Holder, key string) bool {
+	return h.Caller.Kind != caller.KeyHolder || c.site.InShop(key)
+}
+
 // Of returns what becomes of one call of a holder; nothing where it is decided as before. The error is keyset.ErrTooMany.
 func (c *Comparison) Of(h *review.Holder, method, key string) ([]Effect, error) {
-	if !slices.ContainsFunc(c.within, func(p routes.Pattern) bool { return p.Match(key) }) {
+	if !c.counts(h, key) || !slices.ContainsFunc(c.within, func(p routes.Pattern) bool { return p.Match(key) }) {
 		return nil, nil
 	}
 	state, err := c.all.At(key)

@@ -3,7 +3,6 @@ package diff
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -60,13 +59,15 @@ func names(before, after *policy.Chain, of func(*policy.Site) []string) []string
 // classes are credentials by the scopes that they have on both sides.
 type classes struct {
 	before, after policy.Scopes // nil for none
+	named         policy.NamedCredentials
 	seen          map[string]bool
 }
 
-// credentials returns those that either side names, and one of each kind that none does.
+// credentials returns those that either side names, and first one of each kind that none does.
 func (c *classes) credentials() (all []caller.Credential) {
-	n := union(c.before, c.after)
-	for _, key := range append(n.Keys, another(n.Keys, "%07d")) {
+	c.named = union(c.before, c.after)
+	n := &c.named
+	for _, key := range append([]string{another(n.Keys, "%07d")}, n.Keys...) {
 		all = append(all, caller.Credential{Kind: caller.CredentialKey, Key: key})
 	}
 	users := append([]string{another(n.Users, "somebody%d")}, n.Users...)
@@ -77,7 +78,7 @@ func (c *classes) credentials() (all []caller.Credential) {
 		return all
 	}
 	for _, login := range users {
-		for _, uuid := range append(n.Passwords, another(n.Passwords, "00000000-0000-4000-8000-%012d")) {
+		for _, uuid := range append([]string{another(n.Passwords, "00000000-0000-4000-8000-%012d")}, n.Passwords...) {
 			all = append(all, caller.Credential{Kind: caller.CredentialPassword, Login: login, UUID: uuid})
 		}
 	}
@@ -110,7 +111,8 @@ func another(list []string, format string) string {
 }
 
 // name returns what a credential is called, and whether it is the first of its kind with its scopes: "key" or "user" without
-// a scope, "scope:erp" with one, and its own name where it has several scopes or others before and after.
+// a scope, "scope:erp" with one, and its own name where it has several scopes or others before and after. One that no scope names
+// is called as its kind.
 func (c *classes) name(one *caller.Credential) (name string, first bool) {
 	before, after := scopesOf(c.before, one), scopesOf(c.after, one)
 	class := fmt.Sprintf("%s %q %q", one.Kind, before, after)
@@ -118,21 +120,22 @@ func (c *classes) name(one *caller.Credential) (name string, first bool) {
 		return "", false
 	}
 	c.seen[class] = true
-	switch {
-	case len(before)+len(after) == 0:
-		return string(one.Kind), one.Kind != caller.CredentialPassword // it is as a user
-	case len(before) == 1 && slices.Equal(before, after):
+	if len(before) == 1 && slices.Equal(before, after) {
 		name = "scope:" + before[0]
 		if len(c.before.Holders(before[0]))+len(c.after.Holders(before[0])) > 2 { // of several kinds
 			name += " by " + string(one.Kind)
 		}
 		return name, true
-	case one.Kind == caller.CredentialKey:
-		return "key:" + one.Key, true
-	case one.Kind == caller.CredentialUser:
-		return "user:" + one.Login, true
 	}
-	return "password:" + strings.Trim(one.UUID+" of "+one.Login, " "), true
+	own := map[caller.CredentialKind]string{caller.CredentialKey: one.Key, caller.CredentialUser: one.Login, caller.CredentialPassword: one.UUID}[one.Kind]
+	n := &c.named
+	if name = string(one.Kind); slices.Contains(slices.Concat(n.Keys, n.Users, n.Passwords), own) {
+		name += ":" + own
+	}
+	if one.Kind == caller.CredentialPassword && slices.Contains(n.Users, one.Login) {
+		name += " of " + one.Login
+	}
+	return name, len(before)+len(after) > 0 || one.Kind != caller.CredentialPassword // which is as a user's
 }
 
 func scopesOf(s policy.Scopes, one *caller.Credential) []string {
