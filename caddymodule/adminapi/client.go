@@ -69,6 +69,16 @@ func (e *Error) Error() string { return e.Message }
 // Open sends a request for a path below [Path], with body as JSON unless it is nil. The
 // caller closes the answer's body. The error is an *Error if the answer is one.
 func (c *Client) Open(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	return c.open(ctx, method, Path+path, body)
+}
+
+// Config returns the configuration that Caddy runs, in its own JSON.
+func (c *Client) Config(ctx context.Context) (json.RawMessage, error) {
+	var config json.RawMessage
+	return config, c.ask(ctx, http.MethodGet, "/config/", nil, &config)
+}
+
+func (c *Client) open(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var text io.Reader = http.NoBody
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -77,7 +87,7 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 		}
 		text = bytes.NewReader(b)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.origin+Path+path, text)
+	req, err := http.NewRequestWithContext(ctx, method, c.origin+path, text)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +123,13 @@ func (c *Client) problem(res *http.Response) error {
 
 // Ask is Open, and reads the answer into v.
 func (c *Client) Ask(ctx context.Context, method, path string, body, v any) error {
+	return c.ask(ctx, method, Path+path, body, v)
+}
+
+func (c *Client) ask(ctx context.Context, method, path string, body, v any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
-	res, err := c.Open(ctx, method, path, body)
+	res, err := c.open(ctx, method, path, body)
 	if err != nil {
 		return err
 	}

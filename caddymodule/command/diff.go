@@ -2,11 +2,9 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -191,8 +189,11 @@ func (d *differ) count(cmd *cobra.Command, counter *compare.Counter, progress *t
 
 // config returns the configuration of the running Caddy.
 func (d *differ) config(cmd *cobra.Command) ([]byte, error) {
-	var running json.RawMessage
-	return running, d.ask(cmd, http.MethodGet, "/config/", nil, &running)
+	client, err := d.client()
+	if err != nil {
+		return nil, err
+	}
+	return client.Config(cmd.Context())
 }
 
 // routes returns the routes that count; nil for all.

@@ -2,6 +2,8 @@ package command_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command"
 	"github.com/restwarden/restwarden/caddymodule/command/compare"
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
 )
 
 // twoConfigurations writes two Caddyfiles into the working directory, and returns their names.
@@ -206,5 +209,29 @@ func TestDiff_Log(t *testing.T) {
 	got.Groups = nil
 	if status != 0 || !reflect.DeepEqual(got, want) || len(report.Log.Groups) != 4 {
 		t.Errorf("%d, %+v, %+v", status, got, report.Log.Groups)
+	}
+}
+
+// TestDiff_Running: the configuration of the Caddy that runs takes the place of the old one, whatever adapter made it.
+func TestDiff_Running(t *testing.T) {
+	names := twoConfigurations(t, shop("login_only"), shop("login_only", "allow anyone POST /acme/v1/x"))
+	running, err := dryrun.Adapt(names[0], "caddyfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/config/" || r.Method != http.MethodGet {
+			t.Errorf("%s %s", r.Method, r.URL)
+		}
+		_, _ = w.Write(running)
+	}))
+	t.Cleanup(admin.Close)
+	out, problems, status := command.Run(nil, "diff", "--running", "--address", strings.TrimPrefix(admin.URL, "http://"), "--fail-on", "opened", names[1])
+	if status != 1 || !strings.Contains(out, "Opened:\n  POST /acme/v1/x\n") {
+		t.Errorf("%d, %s%s", status, problems, out)
+	}
+	admin.Close()
+	if _, problems, status := command.Run(nil, "diff", "--running", "--address", strings.TrimPrefix(admin.URL, "http://"), names[1]); status != 2 || !strings.Contains(problems, "no Caddy answers at") {
+		t.Errorf("%d, %s", status, problems)
 	}
 }
