@@ -111,8 +111,13 @@ func TestDiff(t *testing.T) {
 		"a matcher":    {login, strings.Replace(login, "restwarden", "@x path /wp-json/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
 		"an upstream":  {login, strings.Replace(login, "8080", "9090", 1), []string{"--fail-on", "any"}, "0"},
 		"a dot":        {shop(), shop("allow anyone /a.b/c"), nil, "beside:may_close 0"},
-		"a new site":   {login, login + strings.ReplaceAll(login, "shop", "blog"), []string{"--fail-on", "closed"}, "added 1"},
-		"a site less":  {login + strings.ReplaceAll(login, "shop", "blog"), login, []string{"--fail-on", "opened"}, "removed 0"},
+		"a new site":   {login, login + strings.ReplaceAll(login, "shop", "blog"), []string{"--fail-on", "opened"}, "added 1"},
+		"a guard":      {"shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", login, []string{"--fail-on", "closed"}, "added 1"},
+		"a site less":  {login + strings.ReplaceAll(login, "shop", "blog"), login, []string{"--fail-on", "closed"}, "removed 1"},
+		"a directive without a root": {
+			strings.Replace(login, "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1),
+			strings.Replace(shop("login_only", "allow anyone /acme/v1/x"), "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1",
+		},
 		"no gateway":   {login, "shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", []string{"--fail-on", "opened"}, "removed 1"},
 		"another name": {login, strings.Replace(login, "shop.example.com", "www.example.com, shop.example.com", 1), []string{"--fail-on", "any"}, "beside:may_open,may_close renamed 1"},
 		"a platform":   {login, strings.Replace(login, "wordpress", "cms", 1), nil, "not_compared 3"},
@@ -126,6 +131,31 @@ func TestDiff(t *testing.T) {
 				t.Errorf("got %q, want %q: %+v", got, tt.want, report)
 			}
 		})
+	}
+}
+
+// TestDiff_Secrets: no report has a secret of a configuration; that one has changed is told.
+func TestDiff_Secrets(t *testing.T) {
+	const shopKey, hook = "ck_0123456789abcdef0123456789abcdef01234567:cs_", "https://hooks.example.com/T0000/"
+	lines := func(n string) string {
+		return shop("order_type {\ncredential "+shopKey+strings.Repeat(n, 40)+"\n}", "allow signed erp POST /acme/v1/hook", "signature erp {\nscheme request\nonce\nkey "+strings.Repeat("k"+n, 20)+"\n}",
+			"abilities {\nallow shop/*\nconfirm shop/*\nnotify "+hook+n+"\n}")
+	}
+	for _, format := range []string{"text", "json", "markdown"} {
+		out, problems, status := command.Run(nil, append([]string{"diff", "--format", format, "--fail-on", "any"}, twoConfigurations(t, lines("1"), lines("2"))...)...)
+		if status != 1 || strings.Count(out, "secret ") != 6 {
+			t.Errorf("%d, %s%s", status, problems, out)
+		}
+		for _, secret := range []string{strings.Repeat("1", 20), strings.Repeat("2", 20), strings.Repeat("k1", 3), strings.Repeat("k2", 3), "T0000"} {
+			if strings.Contains(out, secret) {
+				t.Errorf("%s has %s:\n%s", format, secret, out)
+			}
+		}
+	}
+	names := twoConfigurations(t, lines("1"), strings.Replace(lines("1"), hook+"1", "{env.RESTWARDEN_HOOK}", 1))
+	t.Setenv("RESTWARDEN_HOOK", hook+"3")
+	if out, problems, _ := command.Run(nil, append([]string{"diff"}, names...)...); !strings.Contains(out, "{env.RESTWARDEN_HOOK}") || strings.Contains(out, "T0000") {
+		t.Error(out, problems)
 	}
 }
 

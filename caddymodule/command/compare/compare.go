@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,20 +63,21 @@ type compared struct {
 func New(ctx context.Context, before, after Side, o Options) (*Report, *Counter, error) {
 	c := comparer{Options: o, compared: map[pair]*compared{}, report: &Report{
 		Version: 1, Old: before.Name, New: after.Name, Changes: []Change{}, Beside: []Beside{},
-		Sites: Sites{Changed: []string{}, Added: []string{}, Removed: []Removed{}, Renamed: []Renamed{}, NotCompared: []NotCompared{}},
+		Sites: Sites{Changed: []string{}, Added: []Added{}, Removed: []Removed{}, Renamed: []Renamed{}, NotCompared: []NotCompared{}},
 	}}
 	var err error
-	if c.before, err = read(ctx, before); err != nil {
+	hidden := secrets{}
+	if c.before, err = read(ctx, before, hidden); err != nil {
 		return nil, nil, err
 	}
-	if c.after, err = read(ctx, after); err != nil {
+	if c.after, err = read(ctx, after, hidden); err != nil {
 		return nil, nil, err
 	}
 	if err := c.named(); err != nil {
 		return nil, nil, err
 	}
 	c.applications()
-	if err := c.sites(ctx); err != nil {
+	if err := errors.Join(c.sites(ctx), c.unrooted(ctx)); err != nil {
 		return nil, nil, err
 	}
 	slices.SortStableFunc(c.report.Changes, func(a, b Change) int {
@@ -107,6 +109,33 @@ func (c *comparer) sites(ctx context.Context) error {
 		}
 	}
 	return c.renamed(ctx, gone, come)
+}
+
+// unrooted adds directives that no request for the REST root of a site reaches, and that judge calls of no known site, if one
+// side alone has them.
+func (c *comparer) unrooted(ctx context.Context) error {
+	var left [2]map[string]string
+	for i, s := range []*side{c.before, c.after} {
+		for _, home := range s.homes {
+			s.parts.of(home.At, home.Imported)
+			others, err := s.Config.Beside(ctx, home.ServedSite, home.Address)
+			if err != nil {
+				return err
+			}
+			for _, other := range others {
+				s.parts.of(other.At, other.Imported)
+			}
+		}
+		left[i] = s.parts.left()
+	}
+	for i, word := range []string{"is gone, or says something else", "is new, or says something else"} {
+		for _, text := range slices.Sorted(maps.Keys(left[i])) {
+			if at := left[i][text]; left[1-i][text] == "" {
+				c.report.beside(Beside{What: "layout", Text: fmt.Sprintf("the directive at %s, which gets no request for a REST root, %s", at, word), Effects: both}, "")
+			}
+		}
+	}
+	return nil
 }
 
 // wanted tells whether a site counts.
@@ -143,12 +172,12 @@ func (c *comparer) named() error {
 	return nil
 }
 
-func read(ctx context.Context, s Side) (*side, error) {
+func read(ctx context.Context, s Side, hidden secrets) (*side, error) {
 	homes, err := s.Config.Homes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	parts, err := partsOf(s.Config)
+	parts, err := partsOf(s.Config, hidden)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
@@ -183,7 +212,11 @@ func (c *comparer) renamed(ctx context.Context, gone, come []dryrun.Home) error 
 		c.report.Sites.Removed = append(c.report.Sites.Removed, Removed{old.Name, answers})
 	}
 	for i := range come {
-		c.report.Sites.Added = append(c.report.Sites.Added, come[i].Name)
+		_, answered, err := c.before.Config.Serving(ctx, come[i].Address)
+		if err != nil {
+			return err
+		}
+		c.report.Sites.Added = append(c.report.Sites.Added, Added{come[i].Name, answered})
 	}
 	return nil
 }

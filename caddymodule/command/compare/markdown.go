@@ -22,11 +22,11 @@ func (r *Report) Markdown() string {
 		}
 		fmt.Fprintf(&b, "**%s**\n\n| calls | for | by | shown by | sites |\n|---|---|---|---|---|\n", titles[effect])
 		for _, c := range list {
-			example := c.Why
+			example := cell(c.Why)
 			if e := c.Example; e != nil {
-				example = fmt.Sprintf("`%s` as %s: %s; now %s. %s", cell(e.Request), cell(e.As), cell(e.Old), cell(e.New), cell(c.Why))
+				example = fmt.Sprintf("%s as %s: %s; now %s. %s", code(e.Request), cell(e.As), code(e.Old), code(e.New), example)
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", cell(c.Calls()), cell(few(c.Who, ", ")), cell(c.Cause()), strings.TrimSpace(example), cell(few(c.Sites, ", ")))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(c.Calls()), cell(few(c.Who, ", ")), c.Cause(code), strings.TrimSpace(example), cell(few(c.Sites, ", ")))
 		}
 		b.WriteString("\n")
 	}
@@ -45,7 +45,12 @@ func (r *Report) Markdown() string {
 	return b.String()
 }
 
-// cell is a text for a cell of a table.
+// cell is a text for a cell of a table, none of which is markup.
 func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "`", "'", "<", "&lt;", ">", "&gt;").Replace(text)
+	return strings.NewReplacer("|", `\|`, "\n", " ", "`", "'", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "[", `\[`).Replace(text)
+}
+
+// code is cell for a text that is shown as code.
+func code(text string) string {
+	return "`" + strings.NewReplacer("|", `\|`, "\n", " ", "`", "'").Replace(text) + "`"
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,22 +20,24 @@ type parts struct {
 	directives map[[2]string]map[string]any // by their place, and where they were imported
 	app        map[string]any               // of restwarden
 	servers    map[string]any               // with marks in place of directives
+	compared   map[string]bool              // what directives say that have been compared
 }
 
-func partsOf(c *dryrun.Config) (*parts, error) {
+func partsOf(c *dryrun.Config, hidden secrets) (*parts, error) {
 	config, err := c.Expanded()
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{directives: map[[2]string]map[string]any{}, app: object(object(config["apps"])["restwarden"])}
+	p := &parts{directives: map[[2]string]map[string]any{}, compared: map[string]bool{}, app: object(object(config["apps"])["restwarden"])}
 	dryrun.Each(config, "restwarden", func(d map[string]any) {
+		err = errors.Join(err, hidden.hide(d))
 		imported, _ := object(d["imported"])[""].(string)
 		at, _ := d["at"].(string)
 		p.directives[[2]string{at, imported}] = plain(d).(map[string]any)
 	})
 	http := object(object(config["apps"])["http"])
 	p.servers = object(marked(http["servers"]))
-	return p, nil
+	return p, err
 }
 
 func object(v any) map[string]any {
@@ -176,8 +179,23 @@ func (c *comparer) dots(before, after *policy.Site, site string) {
 	}
 }
 
-// of returns what the directive at a place says.
-func (p *parts) of(at, imported string) map[string]any { return p.directives[[2]string{at, imported}] }
+// of returns what the directive at a place says, which is compared.
+func (p *parts) of(at, imported string) map[string]any {
+	d := p.directives[[2]string{at, imported}]
+	p.compared[textOf(d)] = true
+	return d
+}
+
+// left returns what directives say that are compared for no site, with the place of each.
+func (p *parts) left() map[string]string {
+	found := map[string]string{}
+	for place, d := range p.directives {
+		if text := textOf(d); !p.compared[text] && (found[text] == "" || place[0] < found[text]) {
+			found[text] = place[0]
+		}
+	}
+	return found
+}
 
 // layout says what changes in the servers' routes that a request to a site may take, or "".
 func (c *comparer) layout(old, now *dryrun.Home) string {

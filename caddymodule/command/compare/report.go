@@ -80,10 +80,17 @@ type Beside struct {
 type Sites struct {
 	Unchanged   int           `json:"unchanged"`
 	Changed     []string      `json:"changed"`
-	Added       []string      `json:"added"`
+	Added       []Added       `json:"added"`
 	Removed     []Removed     `json:"removed"`
 	Renamed     []Renamed     `json:"renamed"`
 	NotCompared []NotCompared `json:"not_compared"`
+}
+
+// Added is a site that the old configuration did not guard.
+type Added struct {
+	Site string `json:"site"`
+	// Answered is what answered its calls; "" where nothing did.
+	Answered string `json:"answered,omitempty"`
 }
 
 // Removed is a site that the new configuration does not guard.
@@ -118,10 +125,11 @@ func (r *Report) Any() bool {
 
 func (r *Report) has(effects ...diff.Effect) bool {
 	is := func(e diff.Effect) bool { return slices.Contains(effects, e) }
+	served := map[bool]diff.Effect{true: diff.Opened, false: diff.Closed}
 	return slices.ContainsFunc(r.Changes, func(c Change) bool { return is(c.Effect) }) ||
 		slices.ContainsFunc(r.Beside, func(b Beside) bool { return slices.ContainsFunc(b.Effects, is) }) ||
-		is(diff.Opened) && slices.ContainsFunc(r.Sites.Removed, func(s Removed) bool { return s.Answers != "" }) ||
-		is(diff.Closed) && len(r.Sites.Added) > 0
+		slices.ContainsFunc(r.Sites.Removed, func(s Removed) bool { return is(served[s.Answers != ""]) }) ||
+		slices.ContainsFunc(r.Sites.Added, func(s Added) bool { return is(served[s.Answered == ""]) })
 }
 
 // add adds a change of a site, or the site to an equal one.

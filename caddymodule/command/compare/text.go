@@ -88,29 +88,29 @@ func (c *Change) Calls() string {
 	return methods + " " + few(sets, "; ")
 }
 
-// Cause says which lines decide.
-func (c *Change) Cause() string {
+// Cause says which lines decide, each as written by line.
+func (c *Change) Cause(line func(string) string) string {
 	switch {
 	case c.Old.Line != "" && c.New.Line != "":
-		return fmt.Sprintf("%s, now %s", c.Old.text(), c.New.text())
+		return fmt.Sprintf("%s, now %s", c.Old.text(line), c.New.text(line))
 	case c.New.Line != "":
-		return "the new line " + c.New.text()
+		return "the new line " + c.New.text(line)
 	case c.Old.Line != "":
-		return "the line that is gone, " + c.Old.text()
+		return "the line that is gone, " + c.Old.text(line)
 	}
 	return ""
 }
 
-func (l *Line) text() string {
+func (l *Line) text(line func(string) string) string {
 	if l.At == "" {
-		return l.Line
+		return line(l.Line)
 	}
-	return fmt.Sprintf("%s (%s)", l.Line, l.At)
+	return fmt.Sprintf("%s (%s)", line(l.Line), l.At)
 }
 
 func (c *Change) text(b *strings.Builder) {
 	fmt.Fprintf(b, "  %s\n    for %s\n", c.Calls(), few(c.Who, ", "))
-	if cause := c.Cause(); cause != "" {
+	if cause := c.Cause(strings.Clone); cause != "" {
 		fmt.Fprintf(b, "    by %s\n", cause)
 	}
 	if e := c.Example; e != nil {
@@ -165,8 +165,12 @@ func (r *Report) sites(b *strings.Builder) {
 	for _, one := range s.Renamed {
 		fmt.Fprintf(b, "%s is called %s: what was counted and kept for it begins anew.\n", one.Old, one.New)
 	}
-	for _, name := range s.Added {
-		fmt.Fprintf(b, "%s is new.\n", name)
+	for _, one := range s.Added {
+		if one.Answered == "" {
+			fmt.Fprintf(b, "%s is new.\n", one.Site)
+		} else {
+			fmt.Fprintf(b, "%s is guarded now: before, %s answered.\n", one.Site, one.Answered)
+		}
 	}
 	for _, one := range s.NotCompared {
 		fmt.Fprintf(b, "%s could not be compared: %s.\n", one.Site, one.Why)
