@@ -15,11 +15,13 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 )
 
-// twoConfigurations writes two Caddyfiles into the working directory, and returns their names.
+// twoConfigurations writes two Caddyfiles into the working directory, and returns their names. Beside them is the REST root of a
+// plugin.
 func twoConfigurations(t *testing.T, old, now string) []string {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"Caddyfile.old": old, "Caddyfile": now} {
+	root := `{"namespaces":["acme/v1"],"routes":{"/acme/v1/(?P<name>[a-z]+)":{"namespace":"acme/v1","methods":["GET"],"endpoints":[{"methods":["GET"]}]}}}`
+	for name, text := range map[string]string{"Caddyfile.old": old, "Caddyfile": now, "root.json": root} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -102,18 +104,29 @@ func TestDiff(t *testing.T) {
 		"another condition": {
 			shop("allow users POST /a/b {\nonly x\n}"), shop("allow users POST /a/b {\nonly y\n}"), nil, "may_close may_open 0",
 		},
-		"a name":       {shop("allow users /a/*"), shop("allow users /a/:id"), nil, "may_close 0"},
-		"observe":      {login, shop("login_only", "mode observe"), []string{"--fail-on", "closed"}, "opened beside:may_open 0"},
-		"a limit":      {shop("rate_limit 5/1m /a/b"), shop("rate_limit 9/1m /a/b"), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
-		"a guard off":  {shop("order_type"), shop("order_type off"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
-		"on_error":     {shop("access {\non_error refuse\n}"), shop("access {\non_error pass\n}"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
-		"an answer":    {shop(), shop("redact /wp/v2/posts title"), []string{"--fail-on", "any"}, "beside: 1"},
-		"a matcher":    {login, strings.Replace(login, "restwarden", "@x path /wp-json/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
-		"an upstream":  {login, strings.Replace(login, "8080", "9090", 1), []string{"--fail-on", "any"}, "0"},
-		"a dot":        {shop(), shop("allow anyone /a.b/c"), nil, "beside:may_close 0"},
-		"a new site":   {login, login + strings.ReplaceAll(login, "shop", "blog"), []string{"--fail-on", "opened"}, "added 1"},
-		"a guard":      {"shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", login, []string{"--fail-on", "closed"}, "added 1"},
-		"a site less":  {login + strings.ReplaceAll(login, "shop", "blog"), login, []string{"--fail-on", "closed"}, "removed 1"},
+		"a name":      {shop("allow users /a/*"), shop("allow users /a/:id"), nil, "may_close 0"},
+		"observe":     {login, shop("login_only", "mode observe"), []string{"--fail-on", "closed"}, "opened beside:may_open 0"},
+		"a limit":     {shop("rate_limit 5/1m /a/b"), shop("rate_limit 9/1m /a/b"), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"a guard off": {shop("order_type"), shop("order_type off"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"on_error":    {shop("access {\non_error refuse\n}"), shop("access {\non_error pass\n}"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"an answer":   {shop(), shop("redact /wp/v2/posts title"), []string{"--fail-on", "any"}, "beside: 1"},
+		"a matcher":   {login, strings.Replace(login, "restwarden", "@x path /wp-json/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"an upstream": {login, strings.Replace(login, "8080", "9090", 1), []string{"--fail-on", "any"}, "0"},
+		"a dot":       {shop(), shop("allow anyone /a.b/c"), nil, "beside:may_close 0"},
+		"a word": {
+			shop("allow anyone /wp/v2/plugins/*"), shop("allow anyone /wp/v2/plugins/*", "allow anyone GET /wp/v2/plugins/hello"), []string{"--fail-on", "closed"}, "beside:may_close 1",
+		},
+		"no word": {
+			shop("allow anyone /acme/v1/*"), shop("allow anyone /acme/v1/*", "allow anyone GET /acme/v1/hello"), []string{"--fail-on", "any"}, "0",
+		},
+		"a word of a plugin": {
+			shop("allow anyone /acme/v1/*", "allow anyone GET /acme/v1/hello"), shop("allow anyone /acme/v1/*"), []string{"--index", "root.json"}, "beside:may_open 0",
+		},
+		"a route that the site has not": {shop("login_only"), shop("login_only", "allow anyone GET /acme/v2/x"), []string{"--index", "root.json", "--fail-on", "any"}, "0"},
+		"a route that the site has":     {shop("login_only"), shop("login_only", "allow anyone GET /acme/v1/x"), []string{"--index", "root.json"}, "opened beside:may_close 0"},
+		"a new site":                    {login, login + strings.ReplaceAll(login, "shop", "blog"), []string{"--fail-on", "opened"}, "added 1"},
+		"a guard":                       {"shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", login, []string{"--fail-on", "closed"}, "added 1"},
+		"a site less":                   {login + strings.ReplaceAll(login, "shop", "blog"), login, []string{"--fail-on", "closed"}, "removed 1"},
 		"a directive without a root": {
 			strings.Replace(login, "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1),
 			strings.Replace(shop("login_only", "allow anyone /acme/v1/x"), "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1",

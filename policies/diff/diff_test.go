@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/diff"
+	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
 	"github.com/restwarden/restwarden/policies/review"
@@ -206,6 +207,61 @@ func TestCompare_AsTriedOut(t *testing.T) {
 	}
 }
 
+// TestCompare_Index: with an index the same changes are told of its routes, and of no other ones.
+func TestCompare_Index(t *testing.T) {
+	t.Parallel()
+	var known []string
+	for i, key := range tried {
+		if i%2 == 0 {
+			known = append(known, key)
+		}
+	}
+	x := index.New(known, []string{"a/v1", "wp/v2", "wc/v1"})
+	d, told := draws{rand.New(rand.NewPCG(35, 2))}, 0
+	for n := range 15 {
+		one := d.configuration()
+		other := d.changed(one)
+		changes := func(x *index.Index) []diff.Change {
+			found, err := diff.New(one.chain(t, policytest.NewSite(t)), other.chain(t, policytest.NewSite(t))).Changes([]diff.Holder{holders[0].Holder, holders[1].Holder}, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		all, some := changes(nil), changes(x)
+		for _, key := range tried {
+			for _, method := range triedMethods {
+				want, got := within(all, method, key, "anonymous"), ""
+				for _, c := range some {
+					if slices.Contains(c.Routes, key) && within([]diff.Change{c}, method, key, "anonymous") != "" {
+						got = string(c.Effect)
+						told++
+					}
+				}
+				if !slices.Contains(known, key) {
+					want = ""
+				}
+				if want != got {
+					t.Fatalf("%d: %s %s: %q with the index, and %q without\n%+v\n%+v\n%+v", n, method, key, got, want, one, other, some)
+				}
+			}
+		}
+		for _, c := range some {
+			if !slices.Contains(c.Routes, routes.Key(c.Example.Route)) {
+				t.Errorf("%d: %s shows a change of %v", n, c.Example.Route, c.Routes)
+			}
+			for _, route := range c.Routes {
+				if !covers(&c, route) {
+					t.Errorf("%d: %s is in %+v", n, route, c)
+				}
+			}
+		}
+	}
+	if told < 10 {
+		t.Errorf("only %d calls are told", told)
+	}
+}
+
 func passes(t *testing.T, c *policy.Chain, method, key string, lines []string) bool {
 	t.Helper()
 	r := policytest.Request(t, c.Site(), &asktest.Platform{Answer: platform}, method, "/wp-json"+key, "", lines...)
@@ -223,13 +279,18 @@ func within(changes []diff.Change, method, key, who string) string {
 		if named := method == "HEAD" && slices.Contains(c.Methods, "GET") || slices.Contains(c.Methods, method); !named && c.Methods != nil || !slices.Contains(c.Who, who) {
 			continue
 		}
-		if slices.ContainsFunc(c.Sets, func(s diff.Set) bool {
-			return matches(s.Route, key) && !slices.ContainsFunc(s.Except, func(route string) bool { return matches(route, key) })
-		}) {
+		if covers(&c, key) {
 			in = append(in, string(c.Effect))
 		}
 	}
 	return strings.Join(in, ",")
+}
+
+// covers tells whether a key is in a set of a change.
+func covers(c *diff.Change, key string) bool {
+	return slices.ContainsFunc(c.Sets, func(s diff.Set) bool {
+		return matches(s.Route, key) && !slices.ContainsFunc(s.Except, func(route string) bool { return matches(route, key) })
+	})
 }
 
 func matches(route, key string) bool {

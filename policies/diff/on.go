@@ -16,9 +16,11 @@ func (c *collection) on(all *keyset.Automaton, x *index.Index, changes []Change)
 		space, _ := review.SpaceOf(route)
 		of, examples := new(bitset.BitSet), map[uint]string{}
 		err := all.Walk(space, nil, func(place *keyset.Place) bool {
-			number := uint(c.regions.number[place.State])
-			if of.Set(number); examples[number] == "" {
-				examples[number] = place.Route()
+			if n, compared := c.regions.number[place.State]; compared {
+				number := uint(n)
+				if of.Set(number); examples[number] == "" {
+					examples[number] = place.Route()
+				}
 			}
 			return true
 		})

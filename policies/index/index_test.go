@@ -3,6 +3,8 @@ package index
 import (
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 var (
@@ -81,6 +83,29 @@ func TestKnown(t *testing.T) {
 	} {
 		if got := Known(route); got != want {
 			t.Errorf("%q is of %q, want %q", route, got, want)
+		}
+	}
+}
+
+// TestIndex_Worded: a line has a word only where a route has a named group.
+func TestIndex_Worded(t *testing.T) {
+	t.Parallel()
+	x := New([]string{
+		`/wp/v2/posts`, `/wp/v2/posts/(?P<id>[\d]+)`, `/wp/v2/plugins/(?P<plugin>[^.\/]+(?:\/[^.\/]+)?)`,
+		`/wp/v2/users/(?P<user_id>(?:[\d]+|me))/application-passwords/(?P<uuid>[\w\-]+)`, `/acme/v1/(?P<gateway>[a-z]+)/back`, "", `(?P<opaque`,
+	}, []string{"wp/v2", "acme/v1"})
+	for line, want := range map[string]bool{
+		"/wp/v2/posts": false, "/wp/v2/posts/*": false, "/wp/v2/**": false, "/**": false,
+		"/wp/v2/plugins/*": false, "/wp/v2/plugins/hello": true, "/wp/v2/plugins/hello/**": true, "/wp/v2/plugins/*/hello": true,
+		"/wp/v2/users/me/application-passwords/*": true, "/wp/v2/users/:id/application-passwords/*": false,
+		"/acme/v1/stripe/**": true, "/acme/v1/*/back": false, "/acme/v1/stripe": false, "/other/v1/hello": false,
+	} {
+		p, err := routes.ParsePattern(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Worded(&p); got != want {
+			t.Errorf("%s: %t", line, got)
 		}
 	}
 }

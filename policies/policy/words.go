@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -100,6 +101,18 @@ func (r *Request) Replaces(c *call.Call) (names []string) {
 		names = append(names, g.Name)
 	}
 	return names
+}
+
+// Worded returns the patterns of the lines of the site that have a word where a route of an index has a named group; nil stands
+// for what is known of the platform.
+func (s *Site) Worded(x *index.Index) (found []routes.Pattern) {
+	x = cmp.Or(x, knownGroups[s.Platform.Name])
+	for _, line := range s.worded {
+		if x.Worded(&line) {
+			found = append(found, line)
+		}
+	}
+	return found
 }
 
 // knownGroups are the routes of the core and of the shop whose named groups take words (docs/platform I.3), by the name of

@@ -10,6 +10,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/diff"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -145,7 +146,7 @@ func (c *comparer) around(old, now *dryrun.Home, site string) {
 	if text := c.layout(old, now); text != "" {
 		c.report.beside(Beside{What: "layout", Text: text, Effects: both}, site)
 	}
-	c.dots(old.Policies, now.Policies, site)
+	c.spellings(old.Policies, now.Policies, site)
 }
 
 // settings adds what changes in what a directive says beside access.
@@ -163,19 +164,31 @@ func (c *comparer) settings(before, after map[string]any, site string) {
 	}
 }
 
-// dots adds routes with a dot that only one side names: calls with another character there are refused.
-func (c *comparer) dots(before, after *policy.Site, site string) {
-	texts := func(s *policy.Site) (all []any) {
-		for _, p := range s.Dots() {
-			all = append(all, p.String())
+// spellings adds routes that only one side names, and for whose sake other spellings of calls are refused.
+func (c *comparer) spellings(before, after *policy.Site, site string) {
+	for _, kind := range []struct {
+		of    func(*policy.Site) []routes.Pattern
+		calls string // with %s for the route
+	}{
+		{(*policy.Site).Dots, "calls with another character in place of the dot of %s"},
+		{func(s *policy.Site) []routes.Pattern { return s.Worded(c.Index) }, "calls of %s with a parameter that takes the place of a word of it"},
+	} {
+		texts := func(s *policy.Site) (all []string) {
+			for _, p := range kind.of(s) {
+				all = append(all, p.String())
+			}
+			return all
 		}
-		return all
-	}
-	for _, route := range missing(texts(after), texts(before)) {
-		c.report.beside(Beside{What: "policy", Text: "calls with another character in place of the dot of " + route + " are refused", Effects: both[1:]}, site)
-	}
-	for _, route := range missing(texts(before), texts(after)) {
-		c.report.beside(Beside{What: "policy", Text: "calls with another character in place of the dot of " + route + " are no longer refused for it", Effects: both[:1]}, site)
+		was, is := texts(before), texts(after)
+		add := func(some, others []string, becomes string, effects []diff.Effect) {
+			for _, route := range some {
+				if !slices.Contains(others, route) {
+					c.report.beside(Beside{What: "policy", Text: fmt.Sprintf(kind.calls, route) + becomes, Effects: effects}, site)
+				}
+			}
+		}
+		add(is, was, " are refused", both[1:])
+		add(was, is, " are no longer refused for it", both[:1])
 	}
 }
 
