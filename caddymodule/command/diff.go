@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/compare"
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
@@ -146,7 +148,14 @@ func (d *differ) report(cmd *cobra.Command, args []string) (_ *compare.Report, e
 		return nil
 	}
 	if d.running {
-		running, err := d.config(cmd)
+		client, err := d.client()
+		if err != nil {
+			return nil, err
+		}
+		running, err := client.Config(cmd.Context())
+		if err == nil {
+			o.Switches, err = inForce(cmd.Context(), client)
+		}
 		if err == nil {
 			err = add("the running configuration", dryrun.Options{JSON: running})
 		}
@@ -187,13 +196,27 @@ func (d *differ) count(cmd *cobra.Command, counter *compare.Counter, progress *t
 	return counter.Report(), lostLogs(cmd, logs)
 }
 
-// config returns the configuration of the running Caddy.
-func (d *differ) config(cmd *cobra.Command) ([]byte, error) {
-	client, err := d.client()
-	if err != nil {
+// inForce returns the switches that are in force at a running Caddy.
+func inForce(ctx context.Context, c *adminapi.Client) (found []compare.Switch, err error) {
+	var list adminapi.Sites[adminapi.Site, adminapi.Store]
+	if err := asked(c.Ask(ctx, "GET", adminapi.SitesPath, nil, &list)); err != nil {
 		return nil, err
 	}
-	return client.Config(cmd.Context())
+	add := func(s compare.Switch) {
+		if !slices.Contains(found, s) { // a site stands in the list once for each mode
+			found = append(found, s)
+		}
+	}
+	for i := range list.Sites {
+		s := &list.Sites[i]
+		if s.ModeUntil != nil {
+			add(compare.Switch{Site: s.Site, Switch: s.Mode, Until: *s.ModeUntil})
+		}
+		if s.Lockdown != nil {
+			add(compare.Switch{Site: map[bool]string{false: s.Site}[s.Lockdown.All], Switch: "lockdown", Until: s.Lockdown.Until})
+		}
+	}
+	return found, nil
 }
 
 // routes returns the routes that count; nil for all.

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -263,15 +264,27 @@ func TestDiff_Running(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/config/" || r.Method != http.MethodGet {
+		answer := map[string]string{"GET /config/": string(running), "GET /restwarden/sites": `{"v":1,"sites":[
+			{"site":"shop.example.com","mode":"observe","mode_until":"2026-11-30T10:00:00Z"}, {"site":"old.example.com","lockdown":{"until":"2026-11-30T11:00:00Z"}},
+			{"site":"shop.example.com","lockdown":{"until":"2026-11-30T12:00:00Z","all":true}}]}`}[r.Method+" "+r.URL.Path]
+		if answer == "" {
 			t.Errorf("%s %s", r.Method, r.URL)
 		}
-		_, _ = w.Write(running)
+		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(admin.Close)
 	out, problems, status := command.Run(nil, "diff", "--running", "--address", strings.TrimPrefix(admin.URL, "http://"), "--fail-on", "opened", names[1])
 	if status != 1 || !strings.Contains(out, "Opened:\n  POST /acme/v1/x\n") {
 		t.Errorf("%d, %s%s", status, problems, out)
+	}
+	for _, want := range []string{
+		"shop.example.com: the switch observe, which is on until 2026-11-30T10:00:00Z, stays in force, whatever the configurations say.\n",
+		"old.example.com: the switch lockdown, which is on until 2026-11-30T11:00:00Z, ends with the change (may open).\n",
+		"all sites: the switch lockdown, which is on until 2026-11-30T12:00:00Z, stays",
+	} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
 	}
 	admin.Close()
 	if _, problems, status := command.Run(nil, "diff", "--running", "--address", strings.TrimPrefix(admin.URL, "http://"), names[1]); status != 2 || !strings.Contains(problems, "no Caddy answers at") {

@@ -28,6 +28,8 @@ type Options struct {
 	Sites []string
 	// Index has the routes of the sites; nil where they are not known.
 	Index *index.Index
+	// Switches are in force at sites of the old configuration. Whether they stay is found out.
+	Switches []Switch
 	// Step tells of each site; it may be nil.
 	Step func(site string)
 }
@@ -79,6 +81,11 @@ func New(ctx context.Context, before, after Side, o Options) (*Report, *Counter,
 	c.applications()
 	if err := errors.Join(c.sites(ctx), c.unrooted(ctx)); err != nil {
 		return nil, nil, err
+	}
+	for _, s := range o.Switches {
+		if s.Stays = s.Site == "" || c.after.home(s.Site) != nil; s.Site == "" || c.wanted(s.Site) {
+			c.report.Switches = append(c.report.Switches, s)
+		}
 	}
 	slices.SortStableFunc(c.report.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(diff.Rank(a.Effect), diff.Rank(b.Effect)), cmp.Compare(a.danger, b.danger))

@@ -5,8 +5,10 @@ package compare
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/restwarden/restwarden/policies/diff"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // Report is what changes from one configuration to another. It is the JSON of "diff".
@@ -20,6 +22,8 @@ type Report struct {
 	// Beside is what else changes that judges calls or answers.
 	Beside []Beside `json:"beside"`
 	Sites  Sites    `json:"sites"`
+	// Switches are in force at sites of the old configuration, which runs.
+	Switches []Switch `json:"switches,omitempty"`
 	// Log is how many calls of logs would be decided otherwise; nil without one.
 	Log *Traffic `json:"log,omitempty"`
 	// Failed are the words of --fail-on that the report has.
@@ -86,6 +90,26 @@ type Sites struct {
 	NotCompared []NotCompared `json:"not_compared"`
 }
 
+// Switch is a switch in force.
+type Switch struct {
+	Site   string    `json:"site"`   // "" for all sites
+	Switch string    `json:"switch"` // "observe", "enforce", "lockdown"
+	Until  time.Time `json:"until,omitzero"`
+	// Stays tells whether the new configuration has a site of this name. Else the switch ends with the change.
+	Stays bool `json:"stays"`
+}
+
+// effects is what the end of a switch may do.
+func (s *Switch) effects() []diff.Effect {
+	switch {
+	case s.Stays:
+		return nil
+	case s.Switch == string(policy.Observe):
+		return []diff.Effect{diff.MayClose}
+	}
+	return []diff.Effect{diff.MayOpen}
+}
+
 // Added is a site that the old configuration did not guard.
 type Added struct {
 	Site string `json:"site"`
@@ -128,6 +152,7 @@ func (r *Report) has(effects ...diff.Effect) bool {
 	served := map[bool]diff.Effect{true: diff.Opened, false: diff.Closed}
 	return slices.ContainsFunc(r.Changes, func(c Change) bool { return is(c.Effect) }) ||
 		slices.ContainsFunc(r.Beside, func(b Beside) bool { return slices.ContainsFunc(b.Effects, is) }) ||
+		slices.ContainsFunc(r.Switches, func(s Switch) bool { return slices.ContainsFunc(s.effects(), is) }) ||
 		slices.ContainsFunc(r.Sites.Removed, func(s Removed) bool { return is(served[s.Answers != ""]) }) ||
 		slices.ContainsFunc(r.Sites.Added, func(s Added) bool { return is(served[s.Answered == ""]) })
 }

@@ -1,8 +1,10 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/restwarden/restwarden/policies/diff"
 )
@@ -164,6 +166,10 @@ func (r *Report) sites(b *strings.Builder) {
 	}
 	for _, one := range s.Renamed {
 		fmt.Fprintf(b, "%s is called %s: what was counted and kept for it begins anew.\n", one.Old, one.New)
+	}
+	for _, one := range r.Switches {
+		text := map[bool]string{true: "stays in force, whatever the configurations say", false: "ends with the change"}[one.Stays]
+		fmt.Fprintf(b, "%s: the switch %s, which is on until %s, %s%s.\n", cmp.Or(one.Site, "all sites"), one.Switch, one.Until.UTC().Format(time.RFC3339), text, effectsIn(one.effects()))
 	}
 	for _, one := range s.Added {
 		if one.Answered == "" {
