@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
 	"github.com/restwarden/restwarden/policies/review"
 )
 
@@ -13,7 +15,7 @@ import (
 // unless the rule, or another one, says more.
 func TestNarrow(t *testing.T) {
 	x := index.New([]string{
-		`/wp/v2/plugins`, `/wp/v2/plugins/(?P<plugin>[^.\/]+(?:\/[^.\/]+)?)`, `/wp/v2/posts/(?P<id>[\d]+)`,
+		`/`, `/wp/v2/plugins`, `/wp/v2/plugins/(?P<plugin>[^.\/]+(?:\/[^.\/]+)?)`, `/wp/v2/posts/(?P<id>[\d]+)`,
 		`/wp/v2/global-styles/themes/(?P<stylesheet>[\/\s%\w\.\(\)\[\]\@_\-]+)/variations`, `/acme/v1/(?P<id>[\d]+)/files/(?P<name>[\w\/]+)`,
 	}, []string{"wp/v2", "acme/v1"})
 	for rules, want := range map[string]string{
@@ -24,6 +26,7 @@ func TestNarrow(t *testing.T) {
 		"deny /acme/v1/:id/files/:name":                                  "write /acme/v1/:id/files/**",
 		"allow users /wp/v2/**\ndeny /wp/v2/plugins/:plugin":             "write /wp/v2/plugins/**",
 		"deny GET /wp/v2/plugins/:a/:b\ndeny /wp/v2/plugins/:a":          "write /wp/v2/plugins/**",
+		"allow users /*\ndeny /:any":                                     "",
 		"deny /wp/v2/plugins/**":                                         "",
 		"deny /wp/v2/plugins/:a /wp/v2/plugins/:a/:b":                    "",
 		"allow role editor /wp/v2/plugins/:a/:b\ndeny /wp/v2/plugins/:a": "",
@@ -42,6 +45,28 @@ func TestNarrow(t *testing.T) {
 			t.Errorf("%s: %q, want %q", rules, got, want)
 		}
 	}
+}
+
+// FuzzNarrow: no REST root makes the review of a rule fail, and what it proposes is a pattern that a rule may have.
+func FuzzNarrow(f *testing.F) {
+	for _, route := range []string{"/", "", "//", `/wp/v2/plugins/(?P<plugin>[^.\/]+(?:\/[^.\/]+)?)`, `/acme/v1/(?P<id>[\d]+)/files/(?P<name>[\w\/]+)`, `/(?P<any>.*)`, "/wp/v2/:plugin"} {
+		for _, pattern := range []string{"/*", "/:a", "/wp/v2/plugins/*", "/acme/v1/:id/files/:name"} {
+			f.Add(route, pattern)
+		}
+	}
+	f.Fuzz(func(t *testing.T, route, pattern string) {
+		if strings.ContainsAny(pattern, " \t\n\r\"{}\x00") || len(pattern) > 100 || len(route) > 200 {
+			return
+		}
+		if _, err := policy.RuleOption(policytest.Line("deny " + pattern)); err != nil || pattern == "" {
+			return
+		}
+		for _, o := range review.Narrow(chainOf(t, "deny "+pattern), index.New([]string{route, "/"}, []string{"wp/v2", "acme/v1"})) {
+			if _, err := policy.RuleOption(policytest.Line("deny " + strings.TrimPrefix(o.Do, "write "))); err != nil {
+				t.Errorf("%q, %q: %s: %v", route, pattern, o.Do, err)
+			}
+		}
+	})
 }
 
 // TestNarrow_Routes: the routes of a site are made once, however many rules there are.

@@ -70,7 +70,7 @@ func (p Pattern) literalStart() string {
 }
 
 // IsWildcard tells whether a segment of a pattern, "*" or ":name", matches any segment.
-func IsWildcard(s string) bool { return s == "*" || s[0] == ':' }
+func IsWildcard(s string) bool { return s == "*" || strings.HasPrefix(s, ":") }
 
 func checkSegment(s string) error {
 	switch {
