@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -84,6 +85,43 @@ func shop(lines ...string) string {
 }
 
 // TestDiff: what changes of each kind are told as.
+// at is a site whose directive gets the requests of a path alone.
+func at(path string) string {
+	return "shop.example.com {\n\trestwarden " + path + " wordpress {\nlogin_only\n}\n\treverse_proxy 127.0.0.1:8080\n}\n"
+}
+
+// nested are two sites of a snippet in a snippet; the first one has another body_limit.
+func nested(limit string) string {
+	return "(inner) {\nrestwarden wordpress {\nlogin_only\nbody_limit {args[0]}\n}\n}\n(outer) {\nimport inner {args[0]}\n}\n" +
+		"a.example.com {\nimport outer " + limit + "\nreverse_proxy 127.0.0.1:8080\n}\nb.example.com {\nimport outer 1000\nreverse_proxy 127.0.0.1:8080\n}\n"
+}
+
+// handles is a site with a directive for each of two paths and one for the rest.
+func handles(one, two, rest string) string {
+	guard := func(lines string) string {
+		return "restwarden wordpress {\n" + lines + "\n}\nreverse_proxy 127.0.0.1:8080\n"
+	}
+	return "shop.example.com {\nhandle /wp-json/p1/* {\n" + guard(one) + "}\nhandle /wp-json/p2/* {\n" + guard(two) + "}\nhandle {\n" + guard(rest) + "}\n}\n"
+}
+
+// ports is a host with a directive on each of three ports.
+func ports(lines ...string) (text string) {
+	for i, line := range lines {
+		text += fmt.Sprintf("http://shop.example.com:808%d {\nrestwarden wordpress {\n%s\n}\nreverse_proxy 127.0.0.1:9000\n}\n", i, line)
+	}
+	return text
+}
+
+// other is a site with another name, where something answers calls of posts before the directive.
+func other(text string) string {
+	return strings.Replace(strings.Replace(text, "shop.example.com", "blog.example.com", 1), "restwarden", "respond /wp-json/wp/v2/posts 418\n\troute {\n\trestwarden", 1) + "# "
+}
+
+// files is a site that serves files but for one.
+func files(text, hidden string) string {
+	return strings.Replace(text, "reverse_proxy 127.0.0.1:8080", "php_fastcgi 127.0.0.1:9000\n\tfile_server {\n\thide "+hidden+"\n\t}", 1)
+}
+
 func TestDiff(t *testing.T) {
 	login := shop("login_only")
 	for name, tt := range map[string]struct {
@@ -107,11 +145,11 @@ func TestDiff(t *testing.T) {
 		},
 		"a name":      {shop("allow users /a/*"), shop("allow users /a/:id"), nil, "may_close 0"},
 		"observe":     {login, shop("login_only", "mode observe"), []string{"--fail-on", "closed"}, "opened beside:may_open 0"},
-		"a limit":     {shop("rate_limit 5/1m /a/b"), shop("rate_limit 9/1m /a/b"), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"a limit":     {shop("rate_limit 5/1m /a/b"), shop("rate_limit 9/1m /a/b"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
 		"a guard off": {shop("order_type"), shop("order_type off"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
 		"on_error":    {shop("access {\non_error refuse\n}"), shop("access {\non_error pass\n}"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
-		"an answer":   {shop(), shop("redact /wp/v2/posts title"), []string{"--fail-on", "any"}, "beside: 1"},
-		"a matcher":   {login, strings.Replace(login, "restwarden", "@x path /wp-json/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"an answer":   {shop(), shop("redact /wp/v2/posts title"), []string{"--fail-on", "any"}, "beside:may_open,may_close 1"},
+		"a matcher":   {login, strings.Replace(login, "restwarden", "@x path /wp-json/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "may_open beside:may_open,may_close 1"},
 		"an upstream": {login, strings.Replace(login, "8080", "9090", 1), []string{"--fail-on", "any"}, "0"},
 		"a dot":       {shop(), shop("allow anyone /a.b/c"), nil, "beside:may_close 0"},
 		"a word": {
@@ -123,17 +161,19 @@ func TestDiff(t *testing.T) {
 		"a word of a plugin": {
 			shop("allow anyone /acme/v1/*", "allow anyone GET /acme/v1/hello"), shop("allow anyone /acme/v1/*"), []string{"--index", "root.json"}, "beside:may_open 0",
 		},
-		"a route that the site has not": {shop("login_only"), shop("login_only", "allow anyone GET /acme/v2/x"), []string{"--index", "root.json", "--fail-on", "any"}, "0"},
-		"a route that the site has":     {shop("login_only"), shop("login_only", "allow anyone GET /acme/v1/x"), []string{"--index", "root.json"}, "opened beside:may_close 0"},
-		"a new site":                    {login, login + strings.ReplaceAll(login, "shop", "blog"), []string{"--fail-on", "opened"}, "added 1"},
-		"a guard":                       {"shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", login, []string{"--fail-on", "closed"}, "added 1"},
-		"a site less":                   {login + strings.ReplaceAll(login, "shop", "blog"), login, []string{"--fail-on", "closed"}, "removed 1"},
+		"a route that the site has not":  {shop("login_only"), shop("login_only", "allow anyone GET /acme/v2/x"), []string{"--index", "root.json", "--fail-on", "any"}, "0"},
+		"a route that the site has":      {shop("login_only"), shop("login_only", "allow anyone GET /acme/v1/x"), []string{"--index", "root.json"}, "opened beside:may_close 0"},
+		"a new site":                     {login, login + strings.ReplaceAll(login, "shop", "blog"), []string{"--fail-on", "opened,closed"}, "added 0"},
+		"a new site that nothing guards": {login, login + "blog.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", []string{"--fail-on", "opened"}, "unguarded 1"},
+		"a new redirect":                 {login, login + "blog.example.com {\n\tredir https://shop.example.com\n}\n", []string{"--fail-on", "any"}, "0"},
+		"a guard":                        {"shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", login, []string{"--fail-on", "closed"}, "added 1"},
+		"a site less":                    {login + strings.ReplaceAll(login, "shop", "blog"), login, []string{"--fail-on", "closed"}, "removed 1"},
 		"a directive without a root": {
 			strings.Replace(login, "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1),
 			strings.Replace(shop("login_only", "allow anyone /acme/v1/x"), "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1",
 		},
 		"no gateway":   {login, "shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", []string{"--fail-on", "opened"}, "removed 1"},
-		"another name": {login, strings.Replace(login, "shop.example.com", "www.example.com, shop.example.com", 1), []string{"--fail-on", "any"}, "beside:may_open,may_close renamed 1"},
+		"another name": {login, strings.Replace(login, "shop.example.com", "www.example.com, shop.example.com", 1), []string{"--fail-on", "any"}, "renamed 1"},
 		"a platform":   {login, strings.Replace(login, "wordpress", "cms", 1), nil, "not_compared 3"},
 		"a scope": {
 			shop("scope erp {\nkey a1b2c3d\nallow GET /wc/v3/orders\n}"), shop("scope erp {\nkey a1b2c3d\nallow /wc/v3/orders\nrate 5/1h\n}"), nil, "opened beside:may_open,may_close 0",
@@ -200,6 +240,9 @@ func inShort(r *compare.Report, status int) string {
 		if n > 0 {
 			list = append(list, name)
 		}
+	}
+	if len(r.Sites.Unguarded) > 0 {
+		list = append(list, "unguarded")
 	}
 	if len(r.Sites.Renamed) > 0 {
 		list = append(list, "renamed")

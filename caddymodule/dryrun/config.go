@@ -49,6 +49,7 @@ type Config struct {
 	observer *gateway.Observer // of its gateways
 	guards   []*guard
 	assumed  []string
+	said     map[string]string // see harmless
 	index    []byte
 	live     bool
 	key      string
@@ -91,7 +92,7 @@ func Load(o Options) (*Config, error) {
 var ErrUnknowable = errors.New("this cannot be known")
 
 func (c *Config) provision(o *Options) error {
-	h := &harmless{dir: c.dir, run: c.key, live: c.live, edit: o.Edit}
+	h := &harmless{dir: c.dir, run: c.key, live: c.live, edit: o.Edit, said: map[string]string{}}
 	config, err := h.make(c.JSON)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (c *Config) provision(o *Options) error {
 	if c.app, err = provision(config); err != nil {
 		return err
 	}
-	c.assumed = h.assumed
+	c.assumed, c.said = h.assumed, h.said
 	c.guards = guardsOf(c.app)
 	return nil
 }

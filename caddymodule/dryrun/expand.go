@@ -13,6 +13,19 @@ func (c *Config) Expanded() (map[string]any, error) { return expanded(c.JSON) }
 // Each calls do with every handler of a name within v.
 func Each(v any, name string, do func(map[string]any)) { each(v, name, do) }
 
+// Said returns what a directive of Expanded says, as [gateway.ServedSite] has it. Directives that differ in placeholders without a
+// value say the same.
+func (c *Config) Said(directive map[string]any) string { return c.said[contentOf(directive)] }
+
+// contentOf identifies what a directive says in a configuration.
+func contentOf(directive map[string]any) string {
+	g, err := gatewayOf(directive)
+	if err != nil {
+		return "" // it does not load
+	}
+	return g.Content()
+}
+
 // expanded reads a configuration. Directives that refer to another one say what that says, and all
 // rules have places of their own.
 func expanded(config []byte) (map[string]any, error) {

@@ -19,6 +19,7 @@ import (
 type guard struct {
 	way          routing.Way
 	at, imported string
+	said         string
 	rules        *policy.Chain
 	site         *policy.Site // what the sites of the directive share
 }
@@ -30,7 +31,7 @@ var noGuard = &guard{site: &policy.Site{Site: caller.NewSite(platforms.All()[1],
 func guardsOf(app *caddyhttp.App) (found []*guard) {
 	for _, way := range routing.Ways(app, gateway.Directives.Handler) {
 		if g, ok := way.Module.(*gateway.Gateway); ok {
-			found = append(found, &guard{way: way, at: g.At, imported: g.Imported[""], rules: g.Rules(), site: g.Shared()})
+			found = append(found, &guard{way: way, at: g.At, imported: g.Imported[""], said: g.Said(), rules: g.Rules(), site: g.Shared()})
 		}
 	}
 	return found

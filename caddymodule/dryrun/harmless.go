@@ -34,8 +34,9 @@ type harmless struct {
 	live    bool
 	edit    func(*gateway.Gateway) error
 	assumed []string
-	inner   []string // handlers that are not run, and hold a directive
-	failed  error    // of edit
+	said    map[string]string // the content of each directive, by that which it has in the configuration
+	inner   []string          // handlers that are not run, and hold a directive
+	failed  error             // of edit
 }
 
 // make returns the harmless form of a configuration. It is a map, since Caddy's own types know
@@ -117,6 +118,10 @@ func (h *harmless) handler(handler map[string]any) []any {
 	if handler == nil {
 		return nil
 	}
+	content := ""
+	if handler["handler"] == "restwarden" {
+		content = contentOf(handler)
+	}
 	h.standInValues(handler)
 	for _, inner := range append([]any{handler, handler["errors"]}, list(handler["handle_response"])...) {
 		if o := object(inner); o["routes"] != nil {
@@ -125,7 +130,9 @@ func (h *harmless) handler(handler map[string]any) []any {
 	}
 	name, _ := handler["handler"].(string)
 	if name == "restwarden" {
-		return []any{h.directive(handler)}
+		changed := h.directive(handler)
+		h.said[content] = contentOf(changed)
+		return []any{changed}
 	}
 	switch routing.KindOf(name).Run {
 	case routing.RunProxy:

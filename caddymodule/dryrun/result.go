@@ -1,6 +1,9 @@
 package dryrun
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -64,6 +67,18 @@ type Missed struct {
 
 	handler bool // a handler of the configuration answered
 }
+
+// Leads tells whether what answered may be a platform.
+func (m *Missed) Leads() bool { return m.handler && Leads(m.Answered) }
+
+// Leads is Missed.Leads for what Serving returns.
+func Leads(answers string) bool {
+	word, _, _ := strings.Cut(answers, " ")
+	return answers != "" && !slices.Contains(answering, word)
+}
+
+// answering begin the texts of what is no platform: directives that answer by themselves, and the gateway.
+var answering = []string{"respond", "redir", "abort", "error", "file_server", "the"}
 
 // Reading is how the gateway reads the request.
 type Reading struct {

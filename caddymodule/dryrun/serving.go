@@ -92,7 +92,7 @@ func (c *Config) Beside(ctx context.Context, site *gateway.ServedSite, address s
 			}
 		}
 		if !slices.ContainsFunc(found, func(o Other) bool { return o.Chain == g.rules }) {
-			found = append(found, Other{At: g.at, Imported: g.imported, Chain: g.rules})
+			found = append(found, Other{g.at, g.imported, g.said, g.rules})
 		}
 	}
 	return found, nil

@@ -33,6 +33,7 @@ func (c *Config) Site(ctx context.Context, address string) (*gateway.ServedSite,
 // Other is a directive that judges some requests to a site in place of another one.
 type Other struct {
 	At, Imported string
+	Said         string // see [gateway.ServedSite]
 	Chain        *policy.Chain
 }
 
@@ -49,7 +50,7 @@ func (c *Config) Others(r Request, site *gateway.ServedSite) ([]Other, error) {
 		if g.way.Server != server || !g.covers(host) || g.rules == site.Chain {
 			continue
 		}
-		found = append(found, Other{At: g.at, Chain: g.rules})
+		found = append(found, Other{At: g.at, Said: g.said, Chain: g.rules})
 	}
 	return found, nil
 }

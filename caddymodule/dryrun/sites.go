@@ -23,7 +23,9 @@ const anyHost = "site.invalid"
 func (c *Config) Sites(ctx context.Context) (sites []*gateway.ServedSite, err error) {
 	found, err := c.Homes(ctx)
 	for _, home := range found {
-		sites = append(sites, home.ServedSite)
+		if !slices.ContainsFunc(sites, func(s *gateway.ServedSite) bool { return s.Name == home.Name }) {
+			sites = append(sites, home.ServedSite)
+		}
 	}
 	return sites, err
 }
@@ -34,7 +36,7 @@ type Home struct {
 	Address string
 }
 
-// Homes is Sites with the addresses.
+// Homes is Sites with the addresses. A site that directives guard with other rules on other ports is there for each.
 func (c *Config) Homes(ctx context.Context) ([]Home, error) {
 	var found []Home
 	for _, g := range c.guards {
@@ -50,7 +52,7 @@ func (c *Config) Homes(ctx context.Context) ([]Home, error) {
 			if site == nil {
 				continue
 			}
-			if !slices.ContainsFunc(found, func(h Home) bool { return h.Name == site.Name }) {
+			if !slices.ContainsFunc(found, func(h Home) bool { return h.Name == site.Name && h.Chain == site.Chain }) {
 				found = append(found, Home{site, homeOf(address, site.Prefix)})
 			}
 			break

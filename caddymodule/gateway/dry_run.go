@@ -25,6 +25,7 @@ type ServedSite struct {
 	At, Imported string
 	ImportedAt   func(at string) string // where the line at a place was imported
 	Reader       *call.Reader
+	Said         string // by the directive, see Gateway.Content; equal ones have one Chain
 	Chain        *policy.Chain
 	Policies     *policy.Site
 }
@@ -69,6 +70,9 @@ func (first) Take(_ context.Context, _ string, rate store.Rate) (store.Taken, er
 	return store.Taken{Allowed: rate.Count > 0, Remaining: rate.Count - 1, ResetAfter: rate.Per}, nil
 }
 
+// Said is Content for a directive that has been loaded.
+func (g *Gateway) Said() string { return g.engine.said }
+
 // Rules returns what decides about calls. It does not depend on the site.
 func (g *Gateway) Rules() *policy.Chain { return g.engine.chain }
 
@@ -87,6 +91,6 @@ func (s *site) awaitReading(r *http.Request, next caddyhttp.Handler) {
 func (s *site) readDry(r *http.Request, c *call.Call) {
 	s.g.app.dry.Read(r, originalURL(r), &ServedSite{
 		Name: s.Name, Base: s.Base, Prefix: s.Prefix, Aliases: s.g.Alias, At: s.g.At, Imported: s.g.Imported.At(""), ImportedAt: s.importedAt,
-		Reader: s.reader, Chain: s.chain, Policies: &s.Site,
+		Reader: s.reader, Said: s.said, Chain: s.chain, Policies: &s.Site,
 	}, c)
 }

@@ -24,6 +24,7 @@ import (
 // equal configurations share it. It knows no site: the sites of a gateway bring their own
 // stores, callers and names.
 type engine struct {
+	said      string       // what the directive says, see Gateway.Content
 	every     *policy.Site // what the configuration says of every site
 	questions caller.Options
 	reader    *call.Reader
@@ -52,6 +53,7 @@ func (a *App) engineOf(ctx caddy.Context, g *Gateway) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.said = key
 	if a.engines == nil {
 		a.engines = map[string]*engine{}
 	}

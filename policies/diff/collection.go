@@ -122,7 +122,7 @@ func lineOf(f *review.Fate, passes bool) Line {
 	if by == nil {
 		return Line{}
 	}
-	return Line{by.String(), by.At}
+	return Line{Text: by.String(), At: by.At}
 }
 
 // changes returns what has been found.
@@ -158,6 +158,7 @@ func (c *collection) changes() (changes []Change) {
 // which may have changed places, stays as it is.
 func (c *collection) cause(r reason) reason {
 	oldStays, newStays := c.stays(r.old), c.stays(r.now)
+	r.old.Stays, r.now.Stays = oldStays && r.old.Text != "", newStays && r.now.Text != ""
 	switch {
 	case oldStays && !newStays:
 		r.old = Line{}

@@ -58,7 +58,11 @@ type Set struct {
 }
 
 // Line is what decides on one side; "" where no line does, and the default lets calls pass.
-type Line struct{ Text, At string }
+type Line struct {
+	Text, At string
+	// Stays tells that both sides have the line.
+	Stays bool
+}
 
 // Example is one call of a Change.
 type Example struct {
@@ -74,12 +78,15 @@ type Comparison struct {
 	first         int              // the number of the regions' first pattern
 	within        []routes.Pattern // where calls may be decided otherwise; none for nowhere
 	site          *policy.Site
+	scopes        [2]policy.Scopes  // before and after; nil for none
+	scoped        map[string]bool   // keys, whether one of them names them
 	was, is       map[string]string // what the lines of a configuration say, before and after
 }
 
 // New returns the comparison of two chains.
 func New(before, after *policy.Chain) *Comparison {
-	c := &Comparison{site: before.Site(), was: linesOf(before), is: linesOf(after)}
+	c := &Comparison{site: before.Site(), scoped: map[string]bool{}, was: linesOf(before), is: linesOf(after)}
+	c.scopes = [...]policy.Scopes{before.Site().Scopes, after.Site().Scopes}
 	within, everywhere := touched(before, after)
 	if everywhere {
 		within = []routes.Pattern{routes.MustPattern("/**")}
@@ -122,9 +129,18 @@ func (c *Comparison) Changes(holders []Holder, x *index.Index) ([]Change, error)
 	return found.on(c.all, x, changes)
 }
 
-// counts tells whether a holder is somebody on a route: elsewhere than in the shop a shop key is a login that nobody has.
+// counts tells whether a holder is somebody on a route: elsewhere than in the shop a shop key is a login that nobody has. A scope
+// binds its name there, too.
 func (c *Comparison) counts(h *review.Holder, key string) bool {
-	return h.Caller.Kind != caller.KeyHolder || c.site.InShop(key)
+	if h.Caller.Kind != caller.KeyHolder || c.site.InShop(key) {
+		return true
+	}
+	scoped, known := c.scoped[h.Credential.Key]
+	if !known {
+		scoped = len(scopesOf(c.scopes[0], &h.Credential))+len(scopesOf(c.scopes[1], &h.Credential)) > 0
+		c.scoped[h.Credential.Key] = scoped
+	}
+	return scoped
 }
 
 // Of returns what becomes of one call of a holder; nothing where it is decided as before. The error is keyset.ErrTooMany.

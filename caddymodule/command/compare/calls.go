@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/diff"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -15,54 +16,59 @@ import (
 )
 
 // calls adds the calls of a site that are decided otherwise.
-func (c *comparer) calls(ctx context.Context, old, now *dryrun.Home, name string) error {
-	found := c.pair(old.Chain, now.Chain)
+func (c *comparer) calls(ctx context.Context, m *meeting) error {
+	found := c.pair(m.old.Chain, m.now.Chain)
 	if found.err != nil {
-		c.report.Sites.NotCompared = append(c.report.Sites.NotCompared, NotCompared{name, found.err.Error()})
+		c.report.Sites.NotCompared = append(c.report.Sites.NotCompared, NotCompared{m.name, found.err.Error()})
 		return nil
 	}
 	for i := range found.changes {
-		change := changeOf(&found.changes[i])
-		if c.known(&change, name) {
-			continue
-		}
-		if err := c.confirm(ctx, old, now, found, i, &change); err != nil {
+		change, err := c.confirmed(ctx, m, found, i)
+		if err != nil {
 			return err
 		}
-		c.report.add(change, name)
+		c.report.add(change, m.name)
 	}
 	return nil
 }
 
-// others compares the directives that may judge some calls of a site in place of its own, in their order. What they open or
-// close depends on matchers.
-func (c *comparer) others(ctx context.Context, old, now *dryrun.Home, name string) error {
-	before, err := c.before.Config.Beside(ctx, old.ServedSite, old.Address)
-	if err != nil {
-		return err
+// confirmed returns a change as dry runs show it. Sites to which requests come alike share it.
+func (c *comparer) confirmed(ctx context.Context, m *meeting, found *compared, i int) (Change, error) {
+	id := confirmation{m.was.kind + m.is.kind, i}
+	if change, known := found.confirmed[id]; known {
+		return change, nil
 	}
-	after, err := c.after.Config.Beside(ctx, now.ServedSite, now.Address)
-	if err != nil {
-		return err
+	change := changeOf(&found.changes[i])
+	if err := c.confirm(ctx, m.old, m.now, found, i, &change); err != nil {
+		return Change{}, err
 	}
-	if len(before) != len(after) {
-		text := fmt.Sprintf("of other directives, %d may judge some of its calls; it was %d", len(after), len(before))
-		c.report.beside(Beside{What: "layout", Text: text, Effects: both}, name)
-		return nil
+	change.byMode = access.StandingOf(m.old.Chain).Observes != access.StandingOf(m.now.Chain).Observes
+	if !m.was.straight || !m.is.straight {
+		change.perhaps("Handlers or matchers stand before the directive, so that not every such call comes to it.")
 	}
-	for i := range before {
-		c.settings(c.before.parts.of(before[i].At, before[i].Imported), c.after.parts.of(after[i].At, after[i].Imported), name)
-		found := c.pair(before[i].Chain, after[i].Chain)
+	found.confirmed[id] = change
+	return change, nil
+}
+
+// others compares the directives that may judge some calls of a site in place of its own. What they open or close depends on
+// matchers.
+func (c *comparer) others(m *meeting) error {
+	for i := range min(len(m.was.others), len(m.is.others)) {
+		old, now := &m.was.others[i], &m.is.others[i]
+		c.directives(old.Said, now.Said, m.name)
+		found := c.pair(old.Chain, now.Chain)
 		if found.err != nil {
-			c.report.Sites.NotCompared = append(c.report.Sites.NotCompared, NotCompared{name, found.err.Error()})
+			c.report.Sites.NotCompared = append(c.report.Sites.NotCompared, NotCompared{m.name, found.err.Error()})
 			continue
 		}
 		for j := range found.changes {
 			change := changeOf(&found.changes[j])
-			change.perhaps("Matchers lead some of the calls to the directive at " + after[i].At + ".")
-			c.report.add(change, name)
+			change.perhaps("Matchers lead some of the calls to the directive at " + now.At + ".")
+			c.report.add(change, m.name)
 		}
 	}
+	c.before.judged(m.old, m.was)
+	c.after.judged(m.now, m.is)
 	return nil
 }
 
@@ -74,25 +80,16 @@ func (c *Change) perhaps(why string) {
 	case diff.Closed:
 		c.Effect = diff.MayClose
 	case diff.MayOpen, diff.MayClose:
+		return
 	}
 	c.Why = strings.TrimSpace(c.Why + " " + why)
-}
-
-// known adds a site to an equal change of another one, which a dry run has shown.
-func (c *comparer) known(change *Change, site string) bool {
-	id := change.id()
-	i := slices.IndexFunc(c.report.Changes, func(known Change) bool { return known.id() == id })
-	if i >= 0 {
-		c.report.Changes[i].Sites = append(c.report.Changes[i].Sites, site)
-	}
-	return i >= 0
 }
 
 // pair compares two chains. Sites of one directive have one chain, and equal directives do.
 func (c *comparer) pair(before, after *policy.Chain) *compared {
 	found := c.compared[pair{before, after}]
 	if found == nil {
-		found = new(compared)
+		found = &compared{confirmed: map[confirmation]Change{}}
 		found.holders = diff.Holders(before, after, rightsOf(before, after))
 		found.Comparison = diff.New(before, after)
 		found.changes, found.err = found.Changes(found.holders, c.Index)
@@ -140,8 +137,8 @@ func rightsOf(chains ...*policy.Chain) []diff.Rights {
 // changeOf returns a change as a report has it.
 func changeOf(d *diff.Change) Change {
 	c := Change{
-		Effect: d.Effect, Methods: slices.Clone(d.Methods), Who: d.Who, Routes: d.Routes, Why: d.Why, danger: d.Danger(),
-		Old: Line{d.Old.Text, d.Old.At}, New: Line{d.New.Text, d.New.At},
+		Effect: d.Effect, Methods: append([]string{}, d.Methods...), Who: d.Who, Routes: d.Routes, Why: d.Why, danger: d.Danger(),
+		Old: Line{d.Old.Text, d.Old.At, d.Old.Stays}, New: Line{d.New.Text, d.New.At, d.New.Stays},
 	}
 	for i, m := range c.Methods {
 		if m == policy.MethodsApart[len(policy.MethodsApart)-1] {
@@ -175,7 +172,7 @@ func (c *comparer) confirm(ctx context.Context, old, now *dryrun.Home, found *co
 	change.Example.Old, change.Example.New = told(before), told(after)
 	shown := map[diff.Effect][2]dryrun.Answer{diff.Opened: {dryrun.Refused, dryrun.Pass}, diff.Closed: {dryrun.Pass, dryrun.Refused}}[d.Effect]
 	if shown[0] != "" && (passes(before) != (shown[0] == dryrun.Pass) || passes(after) != (shown[1] == dryrun.Pass) || unknown(before) || unknown(after)) {
-		change.perhaps("The lines say so; what else judges the call decides as the example shows.")
+		change.perhaps("So say the lines; but something else decides on the request that is shown.")
 	}
 	return nil
 }
@@ -228,7 +225,7 @@ func ask(ctx context.Context, c *dryrun.Config, home *dryrun.Home, d *diff.Chang
 }
 
 func passes(r *dryrun.Result) bool {
-	return r.Answer == dryrun.Pass || r.Answer == dryrun.WouldRefuse || r.Answer == dryrun.NotReached
+	return r.Answer == dryrun.Pass || r.Answer == dryrun.WouldRefuse || r.Answer == dryrun.NotReached && r.Missed.Leads()
 }
 
 func unknown(r *dryrun.Result) bool { return r.Answer == dryrun.Unknown }

@@ -11,17 +11,26 @@ import (
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### What this change opens and closes\n\n")
-	if !r.Any() && len(r.Sites.NotCompared) == 0 {
+	if !r.Any() && len(r.Sites.NotCompared)+len(r.Switches) == 0 && r.Log == nil {
 		fmt.Fprintf(&b, "Nothing: every call of %d sites is decided as before.\n", r.Sites.Unchanged)
 		return b.String()
 	}
+	items := func(list []string) {
+		for _, text := range list {
+			fmt.Fprintf(&b, "- %s\n", cell(text))
+		}
+		if len(list) > 0 {
+			b.WriteString("\n")
+		}
+	}
+	items(r.unguarded())
 	for _, effect := range []diff.Effect{diff.Opened, diff.MayOpen, diff.Closed, diff.MayClose} {
 		list := r.with(effect)
 		if len(list) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "**%s**\n\n| calls | for | by | shown by | sites |\n|---|---|---|---|---|\n", titles[effect])
-		for _, c := range list {
+		for _, c := range r.inShort(list) {
 			example := cell(c.Why)
 			if e := c.Example; e != nil {
 				example = fmt.Sprintf("%s as %s: %s; now %s. %s", code(e.Request), cell(e.As), code(e.Old), code(e.New), example)
@@ -39,15 +48,18 @@ func (r *Report) Markdown() string {
 		b.WriteString("\n")
 	}
 	if r.Log != nil {
-		r.Log.text(&b)
+		fmt.Fprintf(&b, "%s\n\n", cell(r.Log.total()))
+		items(r.Log.groups(""))
 	}
-	r.sites(&b)
+	items(r.sites())
+	b.WriteString(cell(r.ends()))
+	b.WriteString("\n")
 	return b.String()
 }
 
 // cell is a text for a cell of a table, none of which is markup.
 func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "`", "'", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "[", `\[`).Replace(text)
+	return strings.NewReplacer("|", `\|`, "\n", " ", "`", "'", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "[", `\[`, "@", "&#64;", "#", `\#`, "~", `\~`, "://", ":&#47;/", "www.", "www&#46;").Replace(text)
 }
 
 // code is cell for a text that is shown as code.

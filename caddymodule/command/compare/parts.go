@@ -6,38 +6,48 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/diff"
-	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // parts are the parts of a configuration that judge calls, in JSON without the places of lines.
 type parts struct {
-	directives map[[2]string]map[string]any // by their place, and where they were imported
-	app        map[string]any               // of restwarden
-	servers    map[string]any               // with marks in place of directives
-	compared   map[string]bool              // what directives say that have been compared
+	said     map[string]map[string]any // what directives say, by [dryrun.Config.Said]
+	forms    map[string][]string       // by the same, in all ways in which directives with other placeholders say it
+	at       map[string]string         // where the first of each stands
+	app      map[string]any            // of restwarden
+	servers  map[string]any            // in place of a directive is its Said
+	compared map[string]bool           // by Said
 }
+
+// saidMember is the member of a directive that has its Said.
+const saidMember = "said"
 
 func partsOf(c *dryrun.Config, hidden secrets) (*parts, error) {
 	config, err := c.Expanded()
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{directives: map[[2]string]map[string]any{}, compared: map[string]bool{}, app: object(object(config["apps"])["restwarden"])}
+	p := &parts{said: map[string]map[string]any{}, forms: map[string][]string{}, at: map[string]string{}, compared: map[string]bool{}, app: object(object(config["apps"])["restwarden"])}
 	dryrun.Each(config, "restwarden", func(d map[string]any) {
+		said := c.Said(d)
 		err = errors.Join(err, hidden.hide(d))
-		imported, _ := object(d["imported"])[""].(string)
-		at, _ := d["at"].(string)
-		p.directives[[2]string{at, imported}] = plain(d).(map[string]any)
+		says := plain(d).(map[string]any)
+		if p.said[said] == nil {
+			p.said[said] = says
+			p.at[said], _ = d["at"].(string)
+		}
+		if form := textOf(says); !slices.Contains(p.forms[said], form) {
+			p.forms[said] = append(p.forms[said], form)
+			slices.Sort(p.forms[said])
+		}
+		d[saidMember] = said
 	})
-	http := object(object(config["apps"])["http"])
-	p.servers = object(marked(http["servers"]))
+	p.servers = object(marked(object(object(config["apps"])["http"])["servers"]))
 	return p, err
 }
 
@@ -67,41 +77,6 @@ func plain(v any) any {
 	return v
 }
 
-// marked returns a copy of v without what does not decide which way a request takes: what directives say, and what handlers do
-// that only answer, or change answers. That they stand there counts.
-func marked(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		if name, ok := v["handler"].(string); ok && decidesNoWay(name, v) {
-			return map[string]any{"handler": name}
-		}
-		copied := map[string]any{}
-		for name, inner := range v {
-			copied[name] = marked(inner)
-		}
-		return copied
-	case []any:
-		copied := make([]any, len(v))
-		for i := range v {
-			copied[i] = marked(v[i])
-		}
-		return copied
-	}
-	return v
-}
-
-// decidesNoWay tells whether the configuration of a handler decides on no request's way.
-func decidesNoWay(name string, handler map[string]any) bool {
-	switch name {
-	case "restwarden":
-		return true
-	case "reverse_proxy":
-		_, more := handler["handle_response"]
-		return !more && handler["rewrite"] == nil
-	}
-	return routing.KindOf(name).Inert()
-}
-
 func textOf(v any) string {
 	text, _ := json.Marshal(v) // it was read from JSON
 	return string(text)
@@ -116,8 +91,6 @@ func (c *comparer) applications() {
 		}
 	}
 }
-
-var both = []diff.Effect{diff.MayOpen, diff.MayClose}
 
 // namesIn returns the names of members, each once, in order.
 func namesIn(old, now map[string]any) []string {
@@ -140,13 +113,41 @@ func changed(old, now any) string {
 	return "is another"
 }
 
-// around adds what changes in what the directive of a site says beside access, and in what stands around it.
-func (c *comparer) around(old, now *dryrun.Home, site string) {
-	c.settings(c.before.parts.of(old.At, old.Imported), c.after.parts.of(now.At, now.Imported), site)
-	if text := c.layout(old, now); text != "" {
-		c.report.beside(Beside{What: "layout", Text: text, Effects: both}, site)
+// around adds what changes in what the directive of a site says beside access.
+func (c *comparer) around(m *meeting) {
+	c.directives(m.old.Said, m.now.Said, m.name)
+	c.spellings(m.old.Policies, m.now.Policies, m.name)
+}
+
+// directives adds what two directives say otherwise beside access.
+func (c *comparer) directives(old, now, site string) {
+	was, is := c.before.parts.of(old), c.after.parts.of(now)
+	if textOf(was) == textOf(is) && !slices.Equal(c.before.parts.forms[old], c.after.parts.forms[now]) {
+		c.report.beside(Beside{What: "setting", Text: "placeholders that have no value here are others", Effects: both}, site)
 	}
-	c.spellings(old.Policies, now.Policies, site)
+	c.settings(was, is, site)
+}
+
+// of returns what a directive says, which is compared.
+func (p *parts) of(said string) map[string]any {
+	p.compared[said] = true
+	return p.said[said]
+}
+
+// sizes are options that bound what a request may have. Without one a default counts.
+var sizes = []string{"body_limit", "upload_limit", "batch_limit"}
+
+// sizeEffects says what another bound does.
+func sizeEffects(old, now any) []diff.Effect {
+	was, err := strconv.ParseInt(fmt.Sprint(old), 10, 64)
+	is, unread := strconv.ParseInt(fmt.Sprint(now), 10, 64)
+	switch {
+	case err != nil || unread != nil || was == 0 || is == 0:
+		return both
+	case was < is:
+		return both[:1]
+	}
+	return both[1:]
 }
 
 // settings adds what changes in what a directive says beside access.
@@ -155,13 +156,15 @@ func (c *comparer) settings(before, after map[string]any, site string) {
 		switch {
 		case textOf(before[name]) == textOf(after[name]):
 		case name == "policies":
-			c.policies(object(before[name]), object(after[name]), site)
 		case name == "mode":
-			c.mode("the directive", before[name], after[name], site)
+			c.mode("the directive", modeOf(before, nil), modeOf(after, nil), site)
+		case slices.Contains(sizes, name):
+			c.report.beside(Beside{What: "setting", Text: "the option " + name + " " + shown(before[name], after[name]), Effects: sizeEffects(before[name], after[name])}, site)
 		default:
-			c.report.beside(Beside{What: "setting", Text: "the option " + name + " " + shown(before[name], after[name]), Effects: both}, site)
+			c.report.beside(Beside{What: "setting", Text: "the option " + name + " " + shown(before[name], after[name]), Effects: effective(name, both...)}, site)
 		}
 	}
+	c.policies(before, after, site)
 }
 
 // spellings adds routes that only one side names, and for whose sake other spellings of calls are refused.
@@ -190,103 +193,4 @@ func (c *comparer) spellings(before, after *policy.Site, site string) {
 		add(is, was, " are refused", both[1:])
 		add(was, is, " are no longer refused for it", both[:1])
 	}
-}
-
-// of returns what the directive at a place says, which is compared.
-func (p *parts) of(at, imported string) map[string]any {
-	d := p.directives[[2]string{at, imported}]
-	p.compared[textOf(d)] = true
-	return d
-}
-
-// left returns what directives say that are compared for no site, with the place of each.
-func (p *parts) left() map[string]string {
-	found := map[string]string{}
-	for place, d := range p.directives {
-		if text := textOf(d); !p.compared[text] && (found[text] == "" || place[0] < found[text]) {
-			found[text] = place[0]
-		}
-	}
-	return found
-}
-
-// layout says what changes in the servers' routes that a request to a site may take, or "".
-func (c *comparer) layout(old, now *dryrun.Home) string {
-	names := slices.Concat(old.Policies.Hosts, now.Policies.Hosts)
-	before, after := c.before.parts.routesFor(names), c.after.parts.routesFor(names)
-	if textOf(before) == textOf(after) {
-		return ""
-	}
-	return "what leads requests to the directive, or past it, is another: " + difference(before, after)
-}
-
-// routesFor returns the servers with the routes that requests to some hosts may take; no host stands for all.
-func (p *parts) routesFor(names []string) map[string]any {
-	found := map[string]any{}
-	for name, server := range p.servers {
-		kept := maps.Clone(object(server))
-		delete(kept, "logs")
-		var routes []any
-		list, _ := kept["routes"].([]any)
-		for _, route := range list {
-			if mayTake(object(route), names) {
-				routes = append(routes, route)
-			}
-		}
-		if kept["routes"] = routes; len(routes) > 0 {
-			found[name] = kept
-		}
-	}
-	return found
-}
-
-// mayTake tells whether a request to one of some hosts may match a route.
-func mayTake(route map[string]any, names []string) bool {
-	sets, _ := route["match"].([]any)
-	if len(sets) == 0 || len(names) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(sets, func(set any) bool {
-		list, ok := object(set)["host"].([]any)
-		return !ok || slices.ContainsFunc(list, func(v any) bool {
-			own, text := v.(string)
-			return !text || slices.ContainsFunc(names, func(name string) bool {
-				return hosts.Fits(own, hosts.Name(name)) || hosts.Fits(name, hosts.Name(own))
-			})
-		})
-	})
-}
-
-// difference names the first place where two parts differ: "servers srv0, routes 2, handle 0, handler respond".
-func difference(old, now any) string {
-	a, b := object(old), object(now)
-	if a != nil && b != nil {
-		for _, name := range namesIn(a, b) {
-			if textOf(a[name]) != textOf(b[name]) {
-				return strings.TrimSuffix(fmt.Sprintf("%s, %s", name, difference(a[name], b[name])), ", ")
-			}
-		}
-	}
-	x, isList := old.([]any)
-	y, alsoList := now.([]any)
-	if isList && alsoList {
-		for i := range min(len(x), len(y)) {
-			if textOf(x[i]) != textOf(y[i]) {
-				return strings.TrimSuffix(fmt.Sprintf("%d%s, %s", i, handlerOf(y[i]), difference(x[i], y[i])), ", ")
-			}
-		}
-		if len(x) < len(y) {
-			return fmt.Sprintf("%d%s is new", len(x), handlerOf(y[len(x)]))
-		}
-		return fmt.Sprintf("%d%s is gone", len(y), handlerOf(x[len(y)]))
-	}
-	return ""
-}
-
-// handlerOf names the handler of a step: " (respond)".
-func handlerOf(v any) string {
-	if name, ok := object(v)["handler"].(string); ok {
-		return " (" + name + ")"
-	}
-	return ""
 }

@@ -3,57 +3,72 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/diff"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// decided are the policies whose rules Compare compares call by call: what changes of these beside is listed here.
+// decided are the policies whose rules are compared call by call: what changes of these beside is listed here.
 var decided = map[string][]string{
 	"access": {"login_only", "rules", "guards", "plugins", "recommended"},
 }
 
-// answers are the policies that change answers, and refuse nothing.
-var answers = []string{"redact", "no_store", "session_cookies", "strip_query"}
+// harmless are options, policies and their members that decide on no call: a change of them is told without an effect.
+var harmless = []string{"journal", "request_id", "spool_dir", "no_store", "session_cookies", "notify"}
 
-// policies adds what changes in policies.
+// policies adds what changes in policies. One that is not configured is on, with its defaults.
 func (c *comparer) policies(before, after map[string]any, site string) {
-	for _, name := range namesIn(before, after) {
-		old, now := object(before[name]), object(after[name])
-		if textOf(old) == textOf(now) {
-			continue
-		}
-		effects := both
-		if slices.Contains(answers, name) {
-			effects = nil
-		}
+	old, now := object(before["policies"]), object(after["policies"])
+	for _, name := range namesIn(old, now) {
+		was, is := object(old[name]), object(now[name])
 		switch {
-		case now["off"] == true && old["off"] != true, before[name] != nil && after[name] == nil && name != "access":
-			c.report.beside(Beside{What: "policy", Text: "the policy " + name + " is no longer configured, or off", Effects: effects[:min(1, len(effects))]}, site)
+		case textOf(was) == textOf(is):
 			continue
-		case before[name] == nil && now["off"] != true && name != "access":
-			c.report.beside(Beside{What: "policy", Text: "the policy " + name + " is new", Effects: effects[min(1, len(effects)):]}, site)
+		case is["off"] == true || was["off"] == true:
+			text, effect := "the policy "+name+" is off now", diff.MayOpen
+			if is["off"] != true {
+				text, effect = "the policy "+name+" is no longer off", diff.MayClose
+			}
+			c.report.beside(Beside{What: "policy", Text: text, Effects: effective(name, effect)}, site)
 			continue
 		}
-		for _, member := range namesIn(old, now) {
+		if was, is := modeOf(before, was), modeOf(after, is); was != is {
+			c.mode("the policy "+name, was, is, site)
+		}
+		for _, member := range namesIn(was, is) {
 			switch {
-			case textOf(old[member]) == textOf(now[member]), slices.Contains(decided[name], member):
-			case member == "mode":
-				c.mode("the policy "+name, old[member], now[member], site)
+			case textOf(was[member]) == textOf(is[member]), member == "mode", slices.Contains(decided[name], member):
 			case member == "on_error":
-				c.onError(name, old[member], now[member], site)
+				c.onError(name, word(was[member]), word(is[member]), site)
 			case member == "scopes":
-				c.scopes(old[member], now[member], site)
+				c.scopes(was[member], is[member], site)
+			case name == "rate_limit" && member == "limits":
+				c.limits(was[member], is[member], site)
 			default:
-				c.report.beside(Beside{What: "policy", Text: fmt.Sprintf("%s: %s %s", name, member, shown(old[member], now[member])), Effects: effects}, site)
+				c.report.beside(Beside{What: "policy", Text: fmt.Sprintf("%s: %s %s", name, member, shown(was[member], is[member])), Effects: effective(name, effective(member, both...)...)}, site)
 			}
 		}
 	}
 }
 
-// mode adds that what judges enforces or observes now.
-func (c *comparer) mode(what string, old, now any, site string) {
-	was, is := cmp.Or(word(old), "enforce"), cmp.Or(word(now), "enforce")
+// effective returns effects for what decides on calls, by its name, and none for what does not.
+func effective(name string, effects ...diff.Effect) []diff.Effect {
+	if slices.Contains(harmless, name) {
+		return nil
+	}
+	return effects
+}
+
+// modeOf returns the mode of a policy of a directive, which has that of the directive unless it says so.
+func modeOf(directive, policy map[string]any) string {
+	return cmp.Or(word(policy["mode"]), word(directive["mode"]), "enforce")
+}
+
+// mode adds that what judges enforces or observes now. Of policies that follow the directive it is told once.
+func (c *comparer) mode(what, was, is, site string) {
 	effect := diff.MayClose
 	if is == "observe" {
 		effect = diff.MayOpen
@@ -62,13 +77,87 @@ func (c *comparer) mode(what string, old, now any, site string) {
 }
 
 // onError adds what becomes of calls on which a policy cannot decide.
-func (c *comparer) onError(name string, old, now any, site string) {
-	was, is := cmp.Or(word(old), "refuse"), cmp.Or(word(now), "refuse")
+func (c *comparer) onError(name, was, is, site string) {
+	was, is = cmp.Or(was, "refuse"), cmp.Or(is, "refuse")
+	if was == is {
+		return
+	}
 	effect := diff.MayClose
 	if is == "pass" {
 		effect = diff.MayOpen
 	}
 	c.report.beside(Beside{What: "policy", Text: fmt.Sprintf("on_error of %s was %s, and is %s", name, was, is), Effects: []diff.Effect{effect}}, site)
+}
+
+// limits adds what changes in limits of rates. All that fit a call count, so that their order does not.
+func (c *comparer) limits(old, now any, site string) {
+	was, is := ratesOf(old), ratesOf(now)
+	for _, limit := range namesIn(was, is) {
+		before, after := word(was[limit]), word(is[limit])
+		text, effects := fmt.Sprintf("rate_limit %s: was %s, and is %s", limit, cmp.Or(before, "not limited"), cmp.Or(after, "not limited")), both
+		switch {
+		case before == after:
+			continue
+		case before == "":
+			effects = both[1:]
+		case after == "":
+			effects = both[:1]
+		default:
+			effects = rateEffects(before, after)
+		}
+		c.report.beside(Beside{What: "policy", Text: text, Effects: effects}, site)
+	}
+}
+
+// rateEffects says what another rate does.
+func rateEffects(before, after string) []diff.Effect {
+	was, err := policy.ParseRate(before)
+	is, unread := policy.ParseRate(after)
+	switch {
+	case err != nil || unread != nil || was.Per != is.Per:
+		return both
+	case was.Count < is.Count:
+		return both[:1]
+	}
+	return both[1:]
+}
+
+// ratesOf returns the rates of limits by what they are for: "POST /wp/v2/comments".
+func ratesOf(v any) map[string]any {
+	found := map[string]any{}
+	list, _ := v.([]any)
+	for _, one := range list {
+		limit := maps.Clone(object(one))
+		rate := limit["rate"]
+		for _, member := range []string{"rate"} {
+			delete(limit, member)
+		}
+		name := limitName(limit)
+		for found[name] != nil { // two limits of one kind
+			name += " too"
+		}
+		found[name] = rate
+	}
+	return found
+}
+
+// limitName says what a limit is for.
+func limitName(limit map[string]any) string {
+	var words []string
+	for _, member := range []string{"methods", "routes"} {
+		list, _ := limit[member].([]any)
+		var texts []string
+		for _, v := range list {
+			texts = append(texts, word(v))
+		}
+		if delete(limit, member); len(texts) > 0 {
+			words = append(words, strings.Join(texts, map[string]string{"methods": ",", "routes": " "}[member]))
+		}
+	}
+	if len(limit) > 0 {
+		words = append(words, textOf(limit))
+	}
+	return strings.Join(words, " ")
 }
 
 func word(v any) string {
@@ -83,10 +172,18 @@ func (c *comparer) scopes(old, now any, site string) {
 		a, b := object(before[name]), object(after[name])
 		switch {
 		case a == nil:
-			c.report.beside(Beside{What: "scope", Text: "the scope " + name + " is new: it binds its credentials, also at the doors beside REST", Effects: both[1:]}, site)
+			effects := both[1:]
+			if len(before) > 0 { // it may take a credential out of another one
+				effects = both
+			}
+			c.report.beside(Beside{What: "scope", Text: "the scope " + name + " is new: it binds its credentials, also at the doors beside REST", Effects: effects}, site)
 			continue
 		case b == nil:
-			c.report.beside(Beside{What: "scope", Text: "the scope " + name + " is gone: it binds nobody, and closes no door beside REST", Effects: both[:1]}, site)
+			effects := both[:1]
+			if len(after) > 0 {
+				effects = both
+			}
+			c.report.beside(Beside{What: "scope", Text: "the scope " + name + " is gone: it binds nobody, and closes no door beside REST", Effects: effects}, site)
 			continue
 		}
 		for _, member := range namesIn(a, b) {

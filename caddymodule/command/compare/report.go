@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/diff"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -33,7 +34,7 @@ type Report struct {
 // Change is a set of calls that are decided otherwise. Equal changes of several sites are one.
 type Change struct {
 	Effect diff.Effect `json:"effect"` // "opened", "closed", "may_open", "may_close"
-	// Methods are none for all. "other" stands for every method that no line names.
+	// Methods are none for all of them. "other" stands for every method that no line names.
 	Methods []string `json:"methods"`
 	// Sets are the routes, and what of them is not meant.
 	Sets []Set `json:"sets"`
@@ -48,6 +49,7 @@ type Change struct {
 	Sites   []string `json:"sites"`
 
 	danger int
+	byMode bool // access observes on one side alone, and so all that it refuses on the other one changes
 }
 
 // Set is the routes that a pattern matches, but for those that one of others does.
@@ -60,6 +62,8 @@ type Set struct {
 type Line struct {
 	Line string `json:"line,omitempty"`
 	At   string `json:"at,omitempty"`
+	// Stays tells that both configurations have the line: another one comes before it, or none does any more.
+	Stays bool `json:"stays,omitempty"`
 }
 
 // Example is a request that shows a change. Both sides have been asked about it by a dry run.
@@ -86,6 +90,7 @@ type Sites struct {
 	Changed     []string      `json:"changed"`
 	Added       []Added       `json:"added"`
 	Removed     []Removed     `json:"removed"`
+	Unguarded   []Removed     `json:"unguarded"` // hosts that are new, and that neither configuration guards
 	Renamed     []Renamed     `json:"renamed"`
 	NotCompared []NotCompared `json:"not_compared"`
 }
@@ -124,6 +129,14 @@ type Removed struct {
 	Answers string `json:"answers,omitempty"`
 }
 
+// effect is what becomes of the calls that were refused, or passed.
+func (s *Removed) effect() diff.Effect {
+	if dryrun.Leads(s.Answers) {
+		return diff.Opened
+	}
+	return diff.Closed
+}
+
 // Renamed is a site that has another name. What was counted, limited and kept for it begins anew.
 type Renamed struct {
 	Old string `json:"old"`
@@ -144,17 +157,17 @@ func (r *Report) Closes() bool { return r.has(diff.Closed, diff.MayClose) }
 
 // Any tells whether anything has changed.
 func (r *Report) Any() bool {
-	return len(r.Changes)+len(r.Beside)+len(r.Sites.Added)+len(r.Sites.Removed)+len(r.Sites.Renamed) > 0
+	return len(r.Changes)+len(r.Beside)+len(r.Sites.Added)+len(r.Sites.Removed)+len(r.Sites.Unguarded)+len(r.Sites.Renamed) > 0
 }
 
 func (r *Report) has(effects ...diff.Effect) bool {
 	is := func(e diff.Effect) bool { return slices.Contains(effects, e) }
-	served := map[bool]diff.Effect{true: diff.Opened, false: diff.Closed}
 	return slices.ContainsFunc(r.Changes, func(c Change) bool { return is(c.Effect) }) ||
 		slices.ContainsFunc(r.Beside, func(b Beside) bool { return slices.ContainsFunc(b.Effects, is) }) ||
 		slices.ContainsFunc(r.Switches, func(s Switch) bool { return slices.ContainsFunc(s.effects(), is) }) ||
-		slices.ContainsFunc(r.Sites.Removed, func(s Removed) bool { return is(served[s.Answers != ""]) }) ||
-		slices.ContainsFunc(r.Sites.Added, func(s Added) bool { return is(served[s.Answered == ""]) })
+		is(diff.Opened) && len(r.Sites.Unguarded) > 0 ||
+		slices.ContainsFunc(r.Sites.Removed, func(s Removed) bool { return is(s.effect()) }) ||
+		is(diff.Closed) && slices.ContainsFunc(r.Sites.Added, func(s Added) bool { return dryrun.Leads(s.Answered) })
 }
 
 // add adds a change of a site, or the site to an equal one.

@@ -3,6 +3,7 @@ package compare
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -19,7 +20,8 @@ var isPlaceholder = regexp.MustCompile(`^\{[^{}]+\}$`).MatchString
 // hide replaces the secrets of a directive.
 func (s secrets) hide(directive map[string]any) error {
 	configured := object(directive["policies"])
-	for name, said := range configured {
+	for _, name := range slices.Sorted(maps.Keys(configured)) {
+		said := configured[name]
 		i := slices.IndexFunc(policies.Catalog, func(e policy.Entry) bool { return e.Name == name })
 		if i < 0 {
 			return fmt.Errorf("policies: %q is unknown", name)

@@ -3,9 +3,11 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/diff"
 )
 
@@ -20,13 +22,22 @@ const maxShown = 6
 // Text writes the report for a terminal.
 func (r *Report) Text() string {
 	var b strings.Builder
+	lines := func(list []string) {
+		for _, line := range list {
+			fmt.Fprintf(&b, "%s\n", line)
+		}
+		if len(list) > 0 {
+			b.WriteString("\n")
+		}
+	}
+	lines(r.unguarded())
 	for _, effect := range []diff.Effect{diff.Opened, diff.MayOpen, diff.Closed, diff.MayClose} {
 		list := r.with(effect)
 		if len(list) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "%s:\n", titles[effect])
-		for _, c := range list {
+		for _, c := range r.inShort(list) {
 			c.text(&b)
 		}
 		b.WriteString("\n")
@@ -40,25 +51,64 @@ func (r *Report) Text() string {
 		b.WriteString("\n")
 	}
 	if r.Log != nil {
-		r.Log.text(&b)
+		lines(append([]string{r.Log.total()}, r.Log.groups("  ")...))
 	}
-	r.sites(&b)
+	lines(r.sites())
+	b.WriteString(r.ends())
 	return b.String()
 }
 
-// text says how many calls of logs would be decided otherwise.
-func (t *Traffic) text(b *strings.Builder) {
+// inShort returns changes with one in place of those that come of the mode: each has whatever access refuses.
+func (r *Report) inShort(list []*Change) (short []*Change) {
+	for _, c := range list {
+		i := slices.IndexFunc(short, func(s *Change) bool { return s.byMode && c.byMode && slices.Equal(s.Sites, c.Sites) })
+		switch {
+		case i >= 0:
+		case c.byMode:
+			one := *c
+			one.Who, one.Old, one.New = nil, Line{}, Line{}
+			one.Methods, one.Sets, one.Routes = nil, []Set{{Route: "that access refuses, since its mode is another (JSON has each set)"}}, nil
+			short = append(short, &one)
+		default:
+			short = append(short, c)
+		}
+	}
+	return short
+}
+
+// ends counts the sites, and says what --fail-on has found.
+func (r *Report) ends() string {
+	s := &r.Sites
+	text := fmt.Sprintf("%d changed, %d unchanged\n", len(s.Changed)+len(s.Added)+len(s.Removed)+len(s.Unguarded), s.Unchanged)
+	if len(r.Failed) > 0 {
+		text += "--fail-on: the report has " + strings.Join(r.Failed, " and ") + "\n"
+	}
+	return text
+}
+
+// total says how many calls of logs would be decided otherwise, and how many nobody can tell of.
+func (t *Traffic) total() string {
 	otherwise := t.Opened + t.Closed + t.MayOpen + t.MayClose
-	fmt.Fprintf(b, "Of %d calls in the logs, %d would be decided otherwise: %d opened, %d closed, %d may open, %d may close", t.Calls, otherwise, t.Opened, t.Closed, t.MayOpen, t.MayClose)
+	text := fmt.Sprintf("Of %d calls in the logs, %d would be decided otherwise: %d opened, %d closed, %d may open, %d may close", t.Calls, otherwise, t.Opened, t.Closed, t.MayOpen, t.MayClose)
 	if otherwise > 0 {
 		more := map[bool]string{true: "at least "}[t.More]
-		fmt.Fprintf(b, "; by %s%d clients and %d credentials", more, t.Clients, t.Credentials)
+		text += fmt.Sprintf("; by clients: %s%d, credentials: %d", more, t.Clients, t.Credentials)
 	}
-	b.WriteString("\n")
+	if t.Unread > 0 {
+		text += fmt.Sprintf(". The log does not tell the route of %d more", t.Unread)
+	}
+	if t.Others > 0 {
+		text += fmt.Sprintf(". %d more are of sites that are not compared", t.Others)
+	}
+	return text + "."
+}
+
+// groups tells of the largest groups of these calls.
+func (t *Traffic) groups(indent string) (lines []string) {
 	for _, g := range t.Groups {
-		fmt.Fprintf(b, "  %s: %d of %s %s by %s at %s, from %d clients\n", strings.ToLower(titles[g.Effect]), g.Calls, g.Method, g.Route, g.Who, g.Site, g.Clients)
+		lines = append(lines, fmt.Sprintf("%s%s: %d of %s %s by %s at %s, clients: %d", indent, strings.ToLower(titles[g.Effect]), g.Calls, g.Method, g.Route, g.Who, g.Site, g.Clients))
 	}
-	b.WriteString("\n")
+	return lines
 }
 
 func (r *Report) with(effect diff.Effect) (list []*Change) {
@@ -93,10 +143,16 @@ func (c *Change) Calls() string {
 // Cause says which lines decide, each as written by line.
 func (c *Change) Cause(line func(string) string) string {
 	switch {
+	case c.Old.Line != "" && c.Old.Line == c.New.Line:
+		return fmt.Sprintf("%s, which says something else in its block at %s", c.Old.text(line), c.New.At)
 	case c.Old.Line != "" && c.New.Line != "":
 		return fmt.Sprintf("%s, now %s", c.Old.text(line), c.New.text(line))
+	case c.New.Line != "" && c.New.Stays:
+		return c.New.text(line)
 	case c.New.Line != "":
 		return "the new line " + c.New.text(line)
+	case c.Old.Line != "" && c.Old.Stays:
+		return "no longer " + c.Old.text(line)
 	case c.Old.Line != "":
 		return "the line that is gone, " + c.Old.text(line)
 	}
@@ -111,7 +167,10 @@ func (l *Line) text(line func(string) string) string {
 }
 
 func (c *Change) text(b *strings.Builder) {
-	fmt.Fprintf(b, "  %s\n    for %s\n", c.Calls(), few(c.Who, ", "))
+	fmt.Fprintf(b, "  %s\n", c.Calls())
+	if len(c.Who) > 0 {
+		fmt.Fprintf(b, "    for %s\n", few(c.Who, ", "))
+	}
 	if cause := c.Cause(strings.Clone); cause != "" {
 		fmt.Fprintf(b, "    by %s\n", cause)
 	}
@@ -154,32 +213,51 @@ func few(list []string, by string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxShown], by), len(list)-maxShown)
 }
 
-// sites says what becomes of the sites.
-func (r *Report) sites(b *strings.Builder) {
+// unguarded tells of the hosts whose calls nobody judges any more, or yet.
+func (r *Report) unguarded() (lines []string) {
+	for _, one := range r.Sites.Removed {
+		if one.effect() == diff.Opened {
+			lines = append(lines, fmt.Sprintf("%s is not guarded any more: %s answers (opened).", one.Site, one.Answers))
+		}
+	}
+	for _, one := range r.Sites.Unguarded {
+		lines = append(lines, fmt.Sprintf("%s is new, and not guarded: %s answers (opened).", one.Site, one.Answers))
+	}
+	return lines
+}
+
+// sites says what else becomes of the sites.
+func (r *Report) sites() (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	s := &r.Sites
 	for _, one := range s.Removed {
-		if one.Answers == "" {
-			fmt.Fprintf(b, "%s is gone.\n", one.Site)
-		} else {
-			fmt.Fprintf(b, "%s is not guarded any more: %s answers.\n", one.Site, one.Answers)
+		switch {
+		case one.effect() == diff.Opened:
+		case one.Answers == "":
+			add("%s is gone (closed).", one.Site)
+		default:
+			add("%s is gone: %s answers (closed).", one.Site, one.Answers)
 		}
 	}
 	for _, one := range s.Renamed {
-		fmt.Fprintf(b, "%s is called %s: what was counted and kept for it begins anew.\n", one.Old, one.New)
+		add("%s is called %s: what was counted and kept for it begins anew.", one.Old, one.New)
 	}
 	for _, one := range r.Switches {
 		text := map[bool]string{true: "stays in force, whatever the configurations say", false: "ends with the change"}[one.Stays]
-		fmt.Fprintf(b, "%s: the switch %s, which is on until %s, %s%s.\n", cmp.Or(one.Site, "all sites"), one.Switch, one.Until.UTC().Format(time.RFC3339), text, effectsIn(one.effects()))
+		add("%s: the switch %s, which is on until %s, %s%s.", cmp.Or(one.Site, "all sites"), one.Switch, one.Until.UTC().Format(time.RFC3339), text, effectsIn(one.effects()))
 	}
 	for _, one := range s.Added {
-		if one.Answered == "" {
-			fmt.Fprintf(b, "%s is new.\n", one.Site)
-		} else {
-			fmt.Fprintf(b, "%s is guarded now: before, %s answered.\n", one.Site, one.Answered)
+		switch {
+		case one.Answered == "":
+			add("%s is new.", one.Site)
+		case dryrun.Leads(one.Answered):
+			add("%s is guarded now: before, %s answered (closed).", one.Site, one.Answered)
+		default:
+			add("%s is guarded now: before, %s answered.", one.Site, one.Answered)
 		}
 	}
 	for _, one := range s.NotCompared {
-		fmt.Fprintf(b, "%s could not be compared: %s.\n", one.Site, one.Why)
+		add("%s could not be compared: %s.", one.Site, one.Why)
 	}
-	fmt.Fprintf(b, "%d changed, %d unchanged\n", len(s.Changed)+len(s.Added)+len(s.Removed), s.Unchanged)
+	return lines
 }

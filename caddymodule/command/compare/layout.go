@@ -1,0 +1,323 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/hosts"
+)
+
+// way is what requests to a site may take on one side, as far as configurations say.
+type way struct {
+	routes any            // of the servers, with numbers in place of directives: 0 for the site's own
+	kind   string         // the routes without the hosts: sites of one snippet have one
+	others []dryrun.Other // directives that may judge some of the calls, by their numbers from 1 on
+	// straight tells that every request to the site comes to its directive, as the client has sent it.
+	straight bool
+}
+
+// way returns the way to a site, of requests to some hosts.
+func (s *side) way(ctx context.Context, home *dryrun.Home, names []string) (*way, error) {
+	others, err := s.Config.Beside(ctx, home.ServedSite, home.Address)
+	if err != nil {
+		return nil, err
+	}
+	w, numbers := new(way), map[string]any{home.Said: "0"}
+	number := func(said string) any {
+		i := slices.IndexFunc(others, func(o dryrun.Other) bool { return o.Said == said })
+		if numbers[said] == nil && i >= 0 {
+			w.others = append(w.others, others[i])
+			numbers[said] = strconv.Itoa(len(w.others))
+		}
+		return numbers[said] // nil for one that judges no call of the site
+	}
+	routes := s.parts.routesFor(names)
+	w.routes = replaced(routes, number, false)
+	for _, other := range others {
+		number(other.Said)
+	}
+	w.kind, w.straight = textOf(replaced(routes, number, true)), true
+	for _, server := range routes {
+		arrives, straight := leads(object(server)["routes"], home.Said)
+		w.straight = w.straight && (straight || !arrives)
+	}
+	return w, nil
+}
+
+// replaced returns a copy of v with what number returns in place of what directives say, in their order.
+func replaced(v any, number func(said string) any, withoutHosts bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		copied := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			switch said, text := v[name].(string); {
+			case name == saidMember && text:
+				copied[name] = number(said)
+			case name != "host" || !withoutHosts:
+				copied[name] = replaced(v[name], number, withoutHosts)
+			}
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(v))
+		for i := range v {
+			copied[i] = replaced(v[i], number, withoutHosts)
+		}
+		return copied
+	}
+	return v
+}
+
+// leads tells whether some requests that come to routes arrive at a directive, and whether all of them do, as they are.
+func leads(routes any, said string) (arrives, straight bool) {
+	list, _ := routes.([]any)
+	straight = true
+	for _, v := range list {
+		route := object(v)
+		sets, _ := route["match"].([]any)
+		every := !slices.ContainsFunc(sets, func(set any) bool {
+			names := object(set)
+			return len(names) > 1 || len(names) == 1 && names["host"] == nil
+		})
+		handlers, _ := route["handle"].([]any)
+		for _, h := range handlers {
+			handler := object(h)
+			name := word(handler["handler"])
+			if name == "restwarden" && handler[saidMember] == said {
+				return true, straight && every
+			}
+			if name == "subroute" {
+				if arrives, inner := leads(handler["routes"], said); arrives {
+					return true, straight && every && inner
+				}
+			}
+			straight = straight && decidesNoWay(name, handler)
+		}
+	}
+	return false, false
+}
+
+// marked returns a copy of v without what does not decide which way a request takes: handlers that change answers alone, and how a
+// proxy reaches its backend.
+func marked(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		name, handler := v["handler"].(string)
+		switch {
+		case handler && name == "restwarden":
+			return map[string]any{"handler": name, saidMember: v[saidMember]}
+		case handler && decidesNoWay(name, v):
+			return map[string]any{"handler": name}
+		}
+		copied := map[string]any{}
+		for member, inner := range v {
+			if name != "file_server" || member != "hide" { // which names the file of the configuration
+				copied[member] = marked(inner)
+			}
+		}
+		return copied
+	case []any:
+		copied := []any{}
+		for i := range v {
+			if one := marked(v[i]); !idle(one) {
+				copied = append(copied, one)
+			}
+		}
+		return copied
+	}
+	return v
+}
+
+// idle tells whether a handler, or a route of such handlers, leads no request anywhere.
+func idle(v any) bool {
+	o := object(v)
+	if name := word(o["handler"]); name != "" {
+		return name != "restwarden" && name != "reverse_proxy" && decidesNoWay(name, o)
+	}
+	handlers, route := o["handle"].([]any)
+	return route && len(handlers) == 0 && o["terminal"] == nil && o["group"] == nil
+}
+
+// decidesNoWay tells whether the configuration of a handler decides on no request's way.
+func decidesNoWay(name string, handler map[string]any) bool {
+	switch name {
+	case "reverse_proxy":
+		_, more := handler["handle_response"]
+		return !more && handler["rewrite"] == nil
+	case "headers":
+		return handler["request"] == nil
+	}
+	return routing.KindOf(name).Inert()
+}
+
+// routesFor returns the servers with the routes that requests to some hosts may take; no host stands for all.
+func (p *parts) routesFor(names []string) map[string]any {
+	servers := p.serversWith(func(route map[string]any) bool { return mayTake(route, names) })
+	for _, server := range servers {
+		routes, _ := object(server)["routes"].([]any)
+		for i, route := range routes {
+			kept := maps.Clone(object(route))
+			if kept["match"] != nil {
+				kept["match"] = withoutHosts(kept["match"])
+			}
+			routes[i] = kept
+		}
+	}
+	return servers
+}
+
+// withoutHosts returns the matchers of a route that some hosts meet, without hosts.
+func withoutHosts(match any) any {
+	sets, _ := match.([]any)
+	kept := make([]any, len(sets))
+	for i, set := range sets {
+		kept[i] = maps.Clone(object(set))
+		delete(object(kept[i]), "host")
+	}
+	return kept
+}
+
+// serversWith returns the servers with some of their routes.
+func (p *parts) serversWith(wanted func(route map[string]any) bool) map[string]any {
+	found := map[string]any{}
+	for name, server := range p.servers {
+		kept := maps.Clone(object(server))
+		delete(kept, "logs")
+		var routes []any
+		list, _ := kept["routes"].([]any)
+		for _, route := range list {
+			if wanted(object(route)) {
+				routes = append(routes, route)
+			}
+		}
+		if kept["routes"] = routes; len(routes) > 0 {
+			found[name] = kept
+		}
+	}
+	return found
+}
+
+// mayTake tells whether a request to one of some hosts may match a route.
+func mayTake(route map[string]any, names []string) bool {
+	sets, _ := route["match"].([]any)
+	if len(sets) == 0 || len(names) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(sets, func(set any) bool {
+		list, ok := object(set)["host"].([]any)
+		return !ok || slices.ContainsFunc(list, func(v any) bool {
+			own, text := v.(string)
+			return !text || strings.Contains(own, "{") || slices.ContainsFunc(names, func(name string) bool {
+				return hosts.Fits(own, hosts.Name(name)) || hosts.Fits(name, hosts.Name(own))
+			})
+		})
+	})
+}
+
+// left returns where directives stand that are compared for no site, and what they say, with the routes that lead to them.
+func (p *parts) left() (at []string, text string) {
+	var says []string
+	for said, d := range p.said {
+		if !p.compared[said] {
+			at, says = append(at, p.at[said]), append(says, textOf(d))
+		}
+	}
+	if slices.Sort(says); len(says) == 0 {
+		return nil, ""
+	}
+	holds := func(route map[string]any) (found bool) {
+		dryrun.Each(route, "restwarden", func(d map[string]any) { found = found || !p.compared[word(d[saidMember])] })
+		return found
+	}
+	number := func(said string) any { return !p.compared[said] }
+	return at, textOf([]any{says, replaced(p.serversWith(holds), number, false)})
+}
+
+// bare returns addresses of hosts that servers name, and neither other ones nor those of some addresses do.
+func (p *parts) bare(addresses []string, others *parts) (found []string) {
+	known := map[string]bool{}
+	for _, address := range addresses {
+		known[address] = true
+	}
+	others.eachHost(func(address string) { known[address] = true })
+	p.eachHost(func(address string) {
+		if !known[address] {
+			known[address] = true
+			found = append(found, address)
+		}
+	})
+	return found
+}
+
+// eachHost calls do with the address of each host that a route of a server names.
+func (p *parts) eachHost(do func(address string)) {
+	for _, name := range slices.Sorted(maps.Keys(p.servers)) {
+		server := object(p.servers[name])
+		list, _ := server["listen"].([]any)
+		routes, _ := server["routes"].([]any)
+		for _, route := range routes {
+			sets, _ := object(route)["match"].([]any)
+			for _, set := range sets {
+				names, _ := object(set)["host"].([]any)
+				for _, host := range names {
+					for _, listen := range list {
+						do(addressAt(word(host), word(listen)))
+					}
+				}
+			}
+		}
+	}
+}
+
+// addressAt returns the address of a host at a server that listens.
+func addressAt(host, listen string) string {
+	port := listen[strings.LastIndex(listen, ":")+1:]
+	host = strings.ReplaceAll(host, "*", "any")
+	switch port {
+	case "443":
+		return "https://" + host
+	case "80":
+		return "http://" + host
+	}
+	return "http://" + host + ":" + port
+}
+
+// difference names the first place where two parts of the adapted JSON differ: "srv0, routes, 2, handle, 0 (respond)".
+func difference(old, now any) string {
+	a, b := object(old), object(now)
+	if a != nil && b != nil {
+		for _, name := range namesIn(a, b) {
+			if textOf(a[name]) != textOf(b[name]) {
+				return strings.TrimSuffix(fmt.Sprintf("%s, %s", name, difference(a[name], b[name])), ", ")
+			}
+		}
+	}
+	x, isList := old.([]any)
+	y, alsoList := now.([]any)
+	if isList && alsoList {
+		for i := range min(len(x), len(y)) {
+			if textOf(x[i]) != textOf(y[i]) {
+				return strings.TrimSuffix(fmt.Sprintf("%d%s, %s", i, handlerOf(y[i]), difference(x[i], y[i])), ", ")
+			}
+		}
+		if len(x) < len(y) {
+			return fmt.Sprintf("%d%s is new", len(x), handlerOf(y[len(x)]))
+		}
+		return fmt.Sprintf("%d%s is gone", len(y), handlerOf(x[len(y)]))
+	}
+	return ""
+}
+
+// handlerOf names the handler of a step: " (respond)".
+func handlerOf(v any) string {
+	if name, ok := object(v)["handler"].(string); ok {
+		return " (" + name + ")"
+	}
+	return ""
+}
