@@ -118,6 +118,10 @@ func (d *differ) check(cmd *cobra.Command, args []string) error {
 		return errors.New("--running takes the place of OLD: name one configuration, the new one")
 	case !d.running && len(args) != 2:
 		return errors.New("name two configurations, the old one and the new one, or one with --running")
+	case d.address != "" && !d.running:
+		return errors.New("--address: only with --running")
+	case len(d.headers) > 0 && d.live == "":
+		return errors.New("--header: only with --for")
 	case d.index != "" && d.live != "":
 		return errors.New("name the REST root once, by --index or by --for")
 	}

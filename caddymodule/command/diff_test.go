@@ -23,7 +23,7 @@ func twoConfigurations(t *testing.T, old, now string) []string {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	root := `{"namespaces":["acme/v1"],"routes":{"/acme/v1/(?P<name>[a-z]+)":{"namespace":"acme/v1","methods":["GET"],"endpoints":[{"methods":["GET"]}]}}}`
-	for name, text := range map[string]string{"Caddyfile.old": old, "Caddyfile": now, "root.json": root} {
+	for name, text := range map[string]string{"Caddyfile.old": old, "Caddyfile": now, "root.json": root, "empty.json": `{"apps":{"http":{"servers":{"s":{"listen":[":80"]}}}}}`, "old.txt": old} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -50,9 +50,15 @@ func TestDocs_Diff(t *testing.T) {
 	if status != 0 || !strings.Contains(string(page), "```text\n"+out+"```\n") {
 		t.Errorf("%d %s\nthe page has no\n%s", status, problems, out)
 	}
+	if err := os.CopyFS("old", os.DirFS(".")); err != nil { // as the workflow's work tree
+		t.Fatal(err)
+	}
+	if err := os.Rename("old/Caddyfile.old", "old/Caddyfile"); err != nil {
+		t.Fatal(err)
+	}
 	ran := 0
 	for line := range strings.Lines(string(page)) {
-		words, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: caddy restwarden ")
+		_, words, ok := strings.Cut(line, "run: caddy restwarden ")
 		if !ok {
 			continue
 		}
@@ -266,6 +272,10 @@ func TestDiff_BadInput(t *testing.T) {
 		"diff --format xml a b":                            "--format",
 		"diff --fail-on open a b":                          "did you mean opened",
 		"diff --fail-on= a b":                              "--fail-on names nothing",
+		"diff --address localhost:1 a b":                   "--address: only with --running",
+		"diff -H a:b a b":                                  "--header: only with --for",
+		"diff old.txt old.txt":                             "--adapter caddyfile",
+		"diff empty.json empty.json":                       "neither configuration has the directive restwarden",
 		"diff --index a --for b c d":                       "name the REST root once",
 		"diff --site shp.example.com " + fine + " " + fine: "did you mean shop.example.com",
 	} {
@@ -291,7 +301,7 @@ func TestDiff_Log(t *testing.T) {
 	now := shop("login_only", "allow role editor POST /acme/v1/x", "scope erp {\nkey a1b2c3d\nallow GET /wc/v3/**\n}")
 	file := logFile(t, "calls.log", []byte(log))
 	report, status := diffed(t, old, now, "--log", file, "--log", file)
-	want := compare.Traffic{Calls: 6, Others: 1, Unread: 1, Closed: 3, MayClose: 2, Clients: 3, Credentials: 2}
+	want := compare.Traffic{Calls: 6, Others: 1, Unread: 1, Closed: 3, MayClose: 2, Clients: 3, Credentials: 2, Twice: true}
 	got := *report.Log
 	got.Groups = nil
 	if status != 0 || !reflect.DeepEqual(got, want) || len(report.Log.Groups) != 4 {

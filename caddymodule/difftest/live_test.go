@@ -115,7 +115,7 @@ func (l *live) pair(n int, p *pair, before, after, upstream string) {
 	report := l.report(p, upstream)
 	for _, by := range l.callers {
 		for _, route := range called {
-			if by.name == "key" && !strings.HasPrefix(route, "/wc/") { // where it is nobody's
+			if p.called(by.name) == "key" && !strings.HasPrefix(route, "/wc/") { // where it is nobody's
 				continue
 			}
 			for _, method := range methods {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
@@ -25,8 +26,11 @@ func Adapt(file, adapter string) ([]byte, error) {
 		return nil, err
 	}
 	config, _, _, err := caddycmd.LoadConfig(file, adapter)
-	if err == nil && len(config) == 0 {
+	switch {
+	case err == nil && len(config) == 0:
 		err = errNoConfig
+	case err != nil && adapter == "" && strings.Contains(err.Error(), "not valid JSON"):
+		err = fmt.Errorf("%w If it is a Caddyfile, say --adapter caddyfile", err)
 	}
 	return config, err
 }

@@ -3,6 +3,7 @@ package dryrun
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -50,6 +51,12 @@ func (c *Config) Chains() (chains []*policy.Chain) {
 // covers tells whether the way is for a host, as far as its matchers of hosts say.
 func (g *guard) covers(host string) bool {
 	return g.way.Hosts == nil || slices.ContainsFunc(g.way.Hosts, func(pattern string) bool { return hosts.Fits(pattern, hosts.Name(host)) })
+}
+
+// Guards tells whether a directive may guard the host of a site's name.
+func (c *Config) Guards(name string) bool {
+	host, _, _ := strings.Cut(name, "/")
+	return slices.ContainsFunc(c.guards, func(g *guard) bool { return g.covers(host) })
 }
 
 // home is the site's home address.

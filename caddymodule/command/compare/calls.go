@@ -56,6 +56,7 @@ func (c *comparer) others(m *meeting) error {
 	for i := range min(len(m.was.others), len(m.is.others)) {
 		old, now := &m.was.others[i], &m.is.others[i]
 		c.directives(old.Said, now.Said, m.name)
+		c.spellings(old.Chain.Site(), now.Chain.Site(), m.name)
 		found := c.pair(old.Chain, now.Chain)
 		if found.err != nil {
 			c.report.Sites.NotCompared = append(c.report.Sites.NotCompared, NotCompared{m.name, found.err.Error()})

@@ -94,7 +94,8 @@ func New(ctx context.Context, before, after Side, o Options) (*Report, *Counter,
 		return nil, nil, err
 	}
 	for _, s := range o.Switches {
-		if s.Stays = s.Site == "" || c.after.home(s.Site) != nil; s.Site == "" || c.wanted(s.Site) {
+		unrooted := c.before.home(s.Site) == nil // of a directive that gets no request for a REST root
+		if s.Stays = s.Site == "" || c.after.home(s.Site) != nil || unrooted && after.Config.Guards(s.Site); s.Site == "" || c.wanted(s.Site) {
 			c.report.Switches = append(c.report.Switches, s)
 		}
 	}

@@ -157,7 +157,8 @@ func (r *Report) Closes() bool { return r.has(diff.Closed, diff.MayClose) }
 
 // Any tells whether anything has changed.
 func (r *Report) Any() bool {
-	return len(r.Changes)+len(r.Beside)+len(r.Sites.Added)+len(r.Sites.Removed)+len(r.Sites.Unguarded)+len(r.Sites.Renamed) > 0
+	ends := func(s Switch) bool { return !s.Stays }
+	return slices.ContainsFunc(r.Switches, ends) || len(r.Changes)+len(r.Beside)+len(r.Sites.Added)+len(r.Sites.Removed)+len(r.Sites.Unguarded)+len(r.Sites.Renamed) > 0
 }
 
 func (r *Report) has(effects ...diff.Effect) bool {

@@ -97,6 +97,9 @@ func (t *Traffic) total() string {
 	if t.Unread > 0 {
 		text += fmt.Sprintf(". The log does not tell the route of %d more", t.Unread)
 	}
+	if t.Twice {
+		text += ". Calls that an access log and records or a journal tell of count twice"
+	}
 	if t.Others > 0 {
 		text += fmt.Sprintf(". %d more are of sites that are not compared", t.Others)
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -34,8 +35,12 @@ type Traffic struct {
 	Clients     int  `json:"clients"`
 	Credentials int  `json:"credentials"`
 	More        bool `json:"more,omitempty"`
+	// Twice tells that an access log was read beside records or a journal, which tell of the same calls.
+	Twice bool `json:"twice,omitempty"`
 	// Groups are the largest groups of these calls, the largest first.
 	Groups []Group `json:"groups"`
+
+	requests, records bool // of access logs; of records and journals
 }
 
 // Group are calls of one kind.
@@ -53,6 +58,7 @@ type Group struct {
 const (
 	maxKinds   = 100_000 // of calls
 	maxCounted = 100_000 // clients, and credentials
+	maxGrouped = 500_000 // clients of all groups
 	maxGroups  = 10      // of a report
 )
 
@@ -64,6 +70,7 @@ type Counter struct {
 	groups      map[Group]*clients
 	clients     clients
 	credentials clients
+	grouped     int // clients of groups that are kept
 }
 
 // kind is all that decides on a call of a log.
@@ -96,11 +103,13 @@ func (c *clients) add(name string) {
 
 // Record counts a call that was refused, or would have been.
 func (c *Counter) Record(r *records.Record) error {
+	c.traffic.records = true
 	return c.count(kind{site: r.Site, method: r.Method, route: r.Route, who: whoOf(r.Caller, r.Roles, &r.Credential)}, holdersOf(r.Caller, r.Roles, &r.Credential), r.ClientIP, &r.Credential)
 }
 
 // Passed counts a call of the journal.
 func (c *Counter) Passed(p *records.Call) error {
+	c.traffic.records = true
 	return c.count(kind{site: p.Site, method: p.Method, route: p.Route, who: whoOf(p.Caller, nil, &p.Credential)}, holdersOf(p.Caller, nil, &p.Credential), p.ClientIP, &p.Credential)
 }
 
@@ -111,7 +120,8 @@ func (c *Counter) Access(a *records.Access) error {
 		c.traffic.Others++
 		return nil
 	}
-	r, err := dryrun.Build(a.Method, home.Address+a.URI, nil, nil)
+	c.traffic.requests = true
+	r, err := dryrun.Build(a.Method, home.Address+a.URI, a.Overrides, nil)
 	if err != nil {
 		c.traffic.Unread++
 		return nil
@@ -122,10 +132,16 @@ func (c *Counter) Access(a *records.Access) error {
 		return nil // no call, or one of which the log does not tell
 	}
 	who, holders := "anonymous", []review.Holder{{}}
-	if a.SaysWho {
+	if a.SaysWho || namesCredential(a.URI) {
 		who, holders = "somebody", slices.Concat(holders, holdersOf(caller.User.String(), nil, &record.Credential{}), holdersOf(caller.KeyHolder.String(), nil, &record.Credential{}))
 	}
 	return c.count(kind{site: home.Name, method: read.Method, route: routes.Masked(read.Key), who: who, access: true}, holders, a.ClientIP, &record.Credential{})
+}
+
+// namesCredential tells whether an address may have a shop key or a signature in its query, in any spelling.
+func namesCredential(uri string) bool {
+	text, err := url.QueryUnescape(uri)
+	return err != nil || strings.Contains(text, "consumer_key") || strings.Contains(text, "oauth_")
 }
 
 // count counts a call of one of some holders.
@@ -162,7 +178,14 @@ func (c *Counter) count(k kind, holders []review.Holder, client string, credenti
 			}
 			c.groups[g] = new(clients)
 		}
-		c.groups[g].add(client)
+		if of := c.groups[g]; c.grouped < maxGrouped || of.seen[client] {
+			kept := len(of.seen)
+			of.add(client)
+			c.grouped += len(of.seen) - kept
+		} else {
+			of.calls, of.more = of.calls+1, true
+			c.traffic.More = true
+		}
 	}
 	return nil
 }
@@ -273,6 +296,7 @@ func (s *side) homeOf(host, uri string) *dryrun.Home {
 // Report returns what was counted.
 func (c *Counter) Report() *Traffic {
 	t := c.traffic
+	t.Twice = t.requests && t.records
 	t.Clients, t.Credentials, t.More = len(c.clients.seen), len(c.credentials.seen), t.More || c.clients.more || c.credentials.more
 	t.Groups = []Group{}
 	for g, who := range c.groups {

@@ -120,7 +120,7 @@ func (n *Counts) access(line []byte) *Access {
 	}
 	n.Requests++
 	r := &a.Request
-	return &Access{Time: a.Time, Method: r.Method, Host: r.Host, URI: r.URI, ClientIP: cmp.Or(r.ClientIP, r.RemoteIP), SaysWho: r.Headers.saysWho()}
+	return &Access{Time: a.Time, Method: r.Method, Host: r.Host, URI: r.URI, ClientIP: cmp.Or(r.ClientIP, r.RemoteIP), SaysWho: r.Headers.saysWho(), Overrides: r.Headers.overrides()}
 }
 
 // record reads a record. other tells that the line is JSON, and none.

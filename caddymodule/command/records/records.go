@@ -34,7 +34,8 @@ type Access struct {
 	Time              json.RawMessage // in the form that the log's encoder has
 	Method, Host, URI string
 	ClientIP          string
-	SaysWho           bool // the request had a header by which somebody may log in; its value is not in the log
+	SaysWho           bool     // the request had a header by which somebody may log in; its value is not in the log
+	Overrides         []string // header lines by which the request names another method
 }
 
 // accessLine are the fields of such a line that are read.
@@ -52,6 +53,18 @@ type accessLine struct {
 }
 
 type headers map[string]json.RawMessage
+
+// overrides returns the lines that name another method.
+func (h headers) overrides() (lines []string) {
+	const name = "X-Http-Method-Override"
+	var values []string
+	if text := h[name]; text != nil && json.Unmarshal(text, &values) == nil {
+		for _, v := range values {
+			lines = append(lines, name+": "+v)
+		}
+	}
+	return lines
+}
 
 // saysWho tells whether a header may log somebody in.
 func (h headers) saysWho() bool {
