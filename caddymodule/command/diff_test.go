@@ -50,10 +50,10 @@ func TestDocs_Diff(t *testing.T) {
 	if status != 0 || !strings.Contains(string(page), "```text\n"+out+"```\n") {
 		t.Errorf("%d %s\nthe page has no\n%s", status, problems, out)
 	}
-	if err := os.CopyFS("old", os.DirFS(".")); err != nil { // as the workflow's work tree
+	if err := os.Mkdir("old", 0o700); err != nil { // the workflow's work tree
 		t.Fatal(err)
 	}
-	if err := os.Rename("old/Caddyfile.old", "old/Caddyfile"); err != nil {
+	if err := os.Rename("Caddyfile.old", "old/Caddyfile"); err != nil {
 		t.Fatal(err)
 	}
 	ran := 0
