@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -118,11 +117,6 @@ func ports(lines ...string) (text string) {
 	return text
 }
 
-// other is a site with another name, where something answers calls of posts before the directive.
-func other(text string) string {
-	return strings.Replace(strings.Replace(text, "shop.example.com", "blog.example.com", 1), "restwarden", "respond /wp-json/wp/v2/posts 418\n\troute {\n\trestwarden", 1) + "# "
-}
-
 // files is a site that serves files but for one.
 func files(text, hidden string) string {
 	return strings.Replace(text, "reverse_proxy 127.0.0.1:8080", "php_fastcgi 127.0.0.1:9000\n\tfile_server {\n\thide "+hidden+"\n\t}", 1)
@@ -149,15 +143,44 @@ func TestDiff(t *testing.T) {
 		"another condition": {
 			shop("allow users POST /a/b {\nonly x\n}"), shop("allow users POST /a/b {\nonly y\n}"), nil, "may_close may_open 0",
 		},
-		"a name":      {shop("allow users /a/*"), shop("allow users /a/:id"), nil, "may_close 0"},
-		"observe":     {login, shop("login_only", "mode observe"), []string{"--fail-on", "closed"}, "opened beside:may_open 0"},
-		"a limit":     {shop("rate_limit 5/1m /a/b"), shop("rate_limit 9/1m /a/b"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
-		"a guard off": {shop("order_type"), shop("order_type off"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
-		"on_error":    {shop("access {\non_error refuse\n}"), shop("access {\non_error pass\n}"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
-		"an answer":   {shop(), shop("redact /wp/v2/posts title"), []string{"--fail-on", "any"}, "beside:may_open,may_close 1"},
-		"a matcher":   {login, strings.Replace(login, "restwarden", "@x path /wp-json/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "may_open beside:may_open,may_close 1"},
-		"an upstream": {login, strings.Replace(login, "8080", "9090", 1), []string{"--fail-on", "any"}, "0"},
-		"a dot":       {shop(), shop("allow anyone /a.b/c"), nil, "beside:may_close 0"},
+		"a name":                                {shop("allow users /a/*"), shop("allow users /a/:id"), nil, "may_close 0"},
+		"a policy that is on by default, again": {shop("order_type off"), shop(), []string{"--fail-on", "closed"}, "beside:may_close 1"},
+		"another on_error by default":           {shop(), shop("order_type {\non_error pass\n}"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"the directive's mode again": {
+			shop("mode observe", "rate_limit 1/1m /a/b", "rate_limit {\nmode enforce\n}"), shop("mode observe", "rate_limit 1/1m /a/b"), []string{"--fail-on", "opened"}, "beside:may_open 1",
+		},
+		"a matcher of a directive without a root": {at("/wp-json/acme/*"), at("/wp-json/foo/*"), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"the arguments of a snippet in a snippet": {nested("1000"), nested("3000"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"a base": {login, shop("base /blog", "login_only"), []string{"--fail-on", "closed"}, "beside:may_open,may_close removed renamed 1"},
+		"a host of a site that goes on": {
+			strings.Replace(shop("allow anyone /a/b"), "shop.example.com {", "a.example.com, b.example.com {", 1),
+			strings.Replace(login, "shop.example.com {", "b.example.com {", 1) + "a.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n",
+			[]string{"--fail-on", "closed"},
+			"closed removed renamed 1",
+		},
+		"handles that change places":   {handles("login_only", "", ""), handles("", "login_only", ""), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"directives on several ports":  {ports("login_only", "", "login_only"), ports("login_only", "login_only", ""), []string{"--fail-on", "opened"}, "closed opened 1"},
+		"a parameter that is stripped": {shop(), shop("strip_query lang /a/b"), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"a key beside the shop": {
+			shop("scope erp {\nkey a1b2c3d\nallow /wc/v3/orders\n}"), shop("scope erp {\nkey a1b2c3d\nallow /wc/v3/orders /wp/v2/posts\n}"), []string{"--fail-on", "opened"}, "opened 1",
+		},
+		"a scope beside others": {
+			shop("scope all {\nkey *\nallow /wc/**\nrate 5/1m\n}"), shop("scope erp {\nkey a1b2c3d\nallow /wc/**\n}", "scope all {\nkey *\nallow /wc/**\nrate 5/1m\n}"), []string{"--fail-on", "opened"}, "may_close may_open beside:may_open,may_close 1",
+		},
+		"the file's own name":     {files(login, "a"), files(login, "b"), []string{"--fail-on", "any"}, "0"},
+		"a header of answers":     {login, strings.Replace(login, "\trestwarden", "\theader X-A b\n\tencode gzip\n\trestwarden", 1), []string{"--fail-on", "any"}, "0"},
+		"a header of requests":    {login, strings.Replace(login, "\trestwarden", "\trequest_header X-HTTP-Method-Override DELETE\n\trestwarden", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+		"an order of limits":      {shop("rate_limit 5/1m /a/b", "rate_limit 6/1m /c/d"), shop("rate_limit 6/1m /c/d", "rate_limit 5/1m /a/b"), []string{"--fail-on", "any"}, "0"},
+		"a journal":               {login, shop("login_only", "journal writes"), []string{"--fail-on", "opened,closed"}, "beside: 0"},
+		"a second name of a site": {login, strings.Replace(login, "shop.example.com {", "shop.example.com, www.example.com {", 1), []string{"--fail-on", "any"}, "0"},
+		"observe":                 {login, shop("login_only", "mode observe"), []string{"--fail-on", "closed"}, "opened beside:may_open 0"},
+		"a limit":                 {shop("rate_limit 5/1m /a/b"), shop("rate_limit 9/1m /a/b"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"a guard off":             {shop("order_type"), shop("order_type off"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"on_error":                {shop("access {\non_error refuse\n}"), shop("access {\non_error pass\n}"), []string{"--fail-on", "opened"}, "beside:may_open 1"},
+		"an answer":               {shop(), shop("redact /wp/v2/posts title"), []string{"--fail-on", "any"}, "beside:may_open,may_close 1"},
+		"a matcher":               {login, strings.Replace(login, "restwarden", "@x path /wp-json/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "may_open beside:may_open,may_close 1"},
+		"an upstream":             {login, strings.Replace(login, "8080", "9090", 1), []string{"--fail-on", "any"}, "0"},
+		"a dot":                   {shop(), shop("allow anyone /a.b/c"), nil, "beside:may_close 0"},
 		"a word": {
 			shop("allow anyone /wp/v2/plugins/*"), shop("allow anyone /wp/v2/plugins/*", "allow anyone GET /wp/v2/plugins/hello"), []string{"--fail-on", "closed"}, "beside:may_close 1",
 		},
@@ -176,7 +199,9 @@ func TestDiff(t *testing.T) {
 		"a site less":                    {login + strings.ReplaceAll(login, "shop", "blog"), login, []string{"--fail-on", "closed"}, "removed 1"},
 		"a directive without a root": {
 			strings.Replace(login, "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1),
-			strings.Replace(shop("login_only", "allow anyone /acme/v1/x"), "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1",
+			strings.Replace(shop("login_only", "allow anyone /acme/v1/x"), "restwarden", "@x path /wp-json/acme/*\n\trestwarden @x", 1),
+			[]string{"--fail-on", "opened"},
+			"beside:may_open,may_close 1",
 		},
 		"no gateway":   {login, "shop.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n", []string{"--fail-on", "opened"}, "removed 1"},
 		"another name": {login, strings.Replace(login, "shop.example.com", "www.example.com, shop.example.com", 1), []string{"--fail-on", "any"}, "renamed 1"},
@@ -216,6 +241,18 @@ func TestDiff_Secrets(t *testing.T) {
 	t.Setenv("RESTWARDEN_HOOK", hook+"3")
 	if out, problems, _ := command.Run(nil, append([]string{"diff"}, names...)...); !strings.Contains(out, "{env.RESTWARDEN_HOOK}") || strings.Contains(out, "T0000") {
 		t.Error(out, problems)
+	}
+}
+
+// TestDiff_Answered: what certainly opens at one site only may at another one, where something answers before the directive.
+func TestDiff_Answered(t *testing.T) {
+	of := func(line string) string {
+		return "(common) {\n\trestwarden wordpress {\n\t\tlogin_only\n" + line + "\n\t}\n\treverse_proxy 127.0.0.1:8080\n}\na.example.com {\n\timport common\n}\n" +
+			"b.example.com {\n\troute {\n\t\trespond /wp-json/acme/* 418\n\t\timport common\n\t}\n}\n"
+	}
+	report, status := diffed(t, of(""), of("allow anyone /acme/v1/x"))
+	if len(report.Changes) != 2 || report.Changes[0].Effect != "opened" || report.Changes[1].Effect != "may_open" || status != 0 {
+		t.Errorf("%d, %+v", status, report.Changes)
 	}
 }
 
@@ -261,51 +298,27 @@ func inShort(r *compare.Report, status int) string {
 
 // TestDiff_BadInput: what is wrong on the command line, and what does not load, is said with status 2.
 func TestDiff_BadInput(t *testing.T) {
-	names := twoConfigurations(t, shop("login_only"), shop("login_onyl"))
+	names := twoConfigurations(t, shop("login_only"), shop("allow anyon /a/b"))
 	fine := filepath.Join(".", names[0])
 	for line, want := range map[string]string{
 		"diff":                                             "name two configurations",
 		"diff " + fine:                                     "name two configurations",
 		"diff --running " + fine + " b":                    "--running takes the place of OLD",
-		"diff Caddyfile.old Caddyfile":                     "login_only",
+		"diff Caddyfile.old Caddyfile":                     "did you mean anyone",
 		"diff Caddyfile.old none":                          "none",
 		"diff --format xml a b":                            "--format",
 		"diff --fail-on open a b":                          "did you mean opened",
 		"diff --fail-on= a b":                              "--fail-on names nothing",
 		"diff --address localhost:1 a b":                   "--address: only with --running",
 		"diff -H a:b a b":                                  "--header: only with --for",
-		"diff old.txt old.txt":                             "--adapter caddyfile",
-		"diff empty.json empty.json":                       "neither configuration has the directive restwarden",
+		"diff old.txt Caddyfile.old":                       "--adapter caddyfile",
+		"diff empty.json ./empty.json":                     "neither configuration has the directive restwarden",
 		"diff --index a --for b c d":                       "name the REST root once",
 		"diff --site shp.example.com " + fine + " " + fine: "did you mean shop.example.com",
 	} {
 		if _, problems, status := command.Run(nil, strings.Fields(line)...); status != 2 || !strings.Contains(problems, want) {
 			t.Errorf("%q: %d, %s", line, status, problems)
 		}
-	}
-}
-
-// TestDiff_Log: calls of a journal, of records and of an access log are counted by what becomes of them.
-func TestDiff_Log(t *testing.T) {
-	const site, maria = "shop.example.com", `{"kind":"user","login":"maria"}`
-	handled := func(method, uri, header string) string {
-		return `{"level":"info","ts":1767225600.5,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"203.0.113.9","client_ip":"203.0.113.9","method":"` + method +
-			`","host":"shop.example.com","uri":"` + uri + `","headers":{` + header + `}},"status":200}` + "\n"
-	}
-	log := passed(site, erp, "PUT", "/wc/v3/orders/:id", "203.0.113.7", 200, start) + passed(site, erp, "GET", "/wc/v3/orders", "203.0.113.7", 200, start) +
-		passed(site, maria, "POST", "/acme/v1/x", "203.0.113.8", 200, start) + passed(site, maria, "POST", "unknown", "203.0.113.8", 200, start) +
-		passed("other.example.com", maria, "POST", "/acme/v1/x", "203.0.113.8", 200, start) +
-		handled("POST", "/wp-json/acme/v1/x", "") + handled("POST", "/?rest_route=/acme/v1/x", `"Cookie":["REDACTED"]`) + handled("GET", "/about/", "") +
-		observed(site, "POST", "/acme/v1/x", "203.0.113.9", start) + "another program\n"
-	old := shop("login_only", "allow anyone POST /acme/v1/x", "scope erp {\nkey a1b2c3d\nallow /wc/v3/**\n}")
-	now := shop("login_only", "allow role editor POST /acme/v1/x", "scope erp {\nkey a1b2c3d\nallow GET /wc/v3/**\n}")
-	file := logFile(t, "calls.log", []byte(log))
-	report, status := diffed(t, old, now, "--log", file, "--log", file)
-	want := compare.Traffic{Calls: 6, Others: 1, Unread: 1, Closed: 3, MayClose: 2, Clients: 3, Credentials: 2, Twice: true}
-	got := *report.Log
-	got.Groups = nil
-	if status != 0 || !reflect.DeepEqual(got, want) || len(report.Log.Groups) != 4 {
-		t.Errorf("%d, %+v, %+v", status, got, report.Log.Groups)
 	}
 }
 

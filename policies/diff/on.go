@@ -13,17 +13,7 @@ import (
 // on returns those of some changes that are about routes of a site, with these, and with an example of one of them.
 func (c *collection) on(all *keyset.Automaton, x *index.Index, changes []Change) (kept []Change, err error) {
 	for _, route := range x.Routes() {
-		space, _ := review.SpaceOf(route)
-		of, examples := new(bitset.BitSet), map[uint]string{}
-		err := all.Walk(space, nil, func(place *keyset.Place) bool {
-			if n, compared := c.regions.number[place.State]; compared {
-				number := uint(n)
-				if of.Set(number); examples[number] == "" {
-					examples[number] = place.Route()
-				}
-			}
-			return true
-		})
+		of, examples, err := c.of(all, route)
 		if err != nil {
 			return nil, err
 		}
@@ -46,4 +36,20 @@ func (c *collection) on(all *keyset.Automaton, x *index.Index, changes []Change)
 		}
 	}
 	return kept, nil
+}
+
+// of returns the regions that a route of a site has calls in, with one call in each.
+func (c *collection) of(all *keyset.Automaton, route *index.Route) (of *bitset.BitSet, examples map[uint]string, err error) {
+	of, examples = new(bitset.BitSet), map[uint]string{}
+	space, _ := review.SpaceOf(route)
+	err = all.Walk(space, nil, func(place *keyset.Place) bool {
+		if n, compared := c.regions.number[place.State]; compared {
+			number := uint(n)
+			if of.Set(number); examples[number] == "" {
+				examples[number] = place.Route()
+			}
+		}
+		return true
+	})
+	return of, examples, err
 }

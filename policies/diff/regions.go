@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -154,22 +155,39 @@ func (r *regions) cover(some *bitset.BitSet, worth func(n, except int) float64) 
 	return sets
 }
 
-// except returns what of the regions within a set is not among some: by sets that have none of these.
+// except returns what of the regions within a set is not among some: by sets that have none of these, and first those that have most.
 func (r *regions) except(within, some *bitset.BitSet) (names []string, ok bool) {
-	good := within.Intersection(some)
-	for bad := within.Difference(some); bad.Any(); {
-		most, by := uint(0), -1
-		for i := range r.told {
-			t := &r.told[i]
-			if n := t.regions.IntersectionCardinality(bad); n > most && t.regions.IntersectionCardinality(good) == 0 {
-				most, by = n, i
-			}
+	type candidate struct {
+		most int // of the regions that are left: there may be fewer by now
+		told int
+	}
+	byMost := func(a, b candidate) int { return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(a.told, b.told)) }
+	good, bad := within.Intersection(some), within.Difference(some)
+	var candidates []candidate
+	for i := range r.told {
+		t := &r.told[i]
+		if n := t.regions.IntersectionCardinality(bad); n > 0 && t.regions.IntersectionCardinality(good) == 0 {
+			candidates = append(candidates, candidate{int(n), i})
 		}
-		if by < 0 {
+	}
+	slices.SortFunc(candidates, byMost)
+	for bad.Any() {
+		if len(candidates) == 0 {
 			return nil, false
 		}
-		names = append(names, r.told[by].text)
-		bad = bad.Difference(&r.told[by].regions)
+		first := candidates[0]
+		candidates = candidates[1:]
+		set := &r.told[first.told].regions
+		switch n := int(set.IntersectionCardinality(bad)); n {
+		case first.most:
+			names = append(names, r.told[first.told].text)
+			bad.InPlaceDifference(set)
+		case 0:
+		default:
+			first.most = n
+			at, _ := slices.BinarySearchFunc(candidates, first, byMost)
+			candidates = slices.Insert(candidates, at, first)
+		}
 	}
 	return names, true
 }

@@ -20,7 +20,7 @@ func (c *comparer) calls(ctx context.Context, m *meeting) error {
 	found := c.pair(m.old.Chain, m.now.Chain)
 	if found.err != nil {
 		c.report.Sites.NotCompared = append(c.report.Sites.NotCompared, NotCompared{m.name, found.err.Error()})
-		return nil
+		return nil //nolint:nilerr // the report has it
 	}
 	for i := range found.changes {
 		change, err := c.confirmed(ctx, m, found, i)
@@ -34,11 +34,11 @@ func (c *comparer) calls(ctx context.Context, m *meeting) error {
 
 // confirmed returns a change as dry runs show it. Sites to which requests come alike share it.
 func (c *comparer) confirmed(ctx context.Context, m *meeting, found *compared, i int) (Change, error) {
-	id := confirmation{m.was.kind + m.is.kind, i}
-	if change, known := found.confirmed[id]; known {
+	change := changeOf(&found.changes[i])
+	id := confirmation{m.was.kind + m.is.kind, c.before.parts.beside[m.old.Said], c.after.parts.beside[m.now.Said], change.id()}
+	if change, known := c.asked[id]; known {
 		return change, nil
 	}
-	change := changeOf(&found.changes[i])
 	if err := c.confirm(ctx, m.old, m.now, found, i, &change); err != nil {
 		return Change{}, err
 	}
@@ -46,7 +46,7 @@ func (c *comparer) confirmed(ctx context.Context, m *meeting, found *compared, i
 	if !m.was.straight || !m.is.straight {
 		change.perhaps("Handlers or matchers stand before the directive, so that not every such call comes to it.")
 	}
-	found.confirmed[id] = change
+	c.asked[id] = change
 	return change, nil
 }
 
@@ -90,7 +90,7 @@ func (c *Change) perhaps(why string) {
 func (c *comparer) pair(before, after *policy.Chain) *compared {
 	found := c.compared[pair{before, after}]
 	if found == nil {
-		found = &compared{confirmed: map[confirmation]Change{}}
+		found = new(compared)
 		found.holders = diff.Holders(before, after, rightsOf(before, after))
 		found.Comparison = diff.New(before, after)
 		found.changes, found.err = found.Changes(found.holders, c.Index)
@@ -110,15 +110,13 @@ func rightsOf(chains ...*policy.Chain) []diff.Rights {
 			}
 		}
 	}
+	eachLine(chains, func(l policy.RouteLine) {
+		if l.Rule != nil {
+			add(l.Rule)
+		}
+	})
 	for _, chain := range chains {
 		for _, m := range chain.Policies() {
-			if p, ok := m.Policy.(policy.Router); ok {
-				p.EachRoute(func(l policy.RouteLine) {
-					if l.Rule != nil {
-						add(l.Rule)
-					}
-				})
-			}
 			if p, ok := m.Policy.(review.Admitter); ok {
 				p.EachRule(add)
 			}
@@ -133,6 +131,17 @@ func rightsOf(chains ...*policy.Chain) []diff.Rights {
 		rights = append(rights, diff.Rights{Name: name, Caller: as.Caller()})
 	}
 	return rights
+}
+
+// eachLine calls do with every line of chains that names routes.
+func eachLine(chains []*policy.Chain, do func(policy.RouteLine)) {
+	for _, chain := range chains {
+		for _, m := range chain.Policies() {
+			if p, ok := m.Policy.(policy.Router); ok {
+				p.EachRoute(do)
+			}
+		}
+	}
 }
 
 // changeOf returns a change as a report has it.

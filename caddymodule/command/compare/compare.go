@@ -36,6 +36,7 @@ type comparer struct {
 	report        *Report
 	before, after *side
 	compared      map[pair]*compared
+	asked         map[confirmation]Change
 	met           map[*dryrun.Home]bool // that have been compared
 	shown         map[[3]any][]Change   // by ways and chains, see lay
 }
@@ -57,20 +58,15 @@ type compared struct {
 	holders []diff.Holder
 	changes []diff.Change
 	err     error
-
-	confirmed map[confirmation]Change
 }
 
-// confirmation is what dry runs of a change depend on: the ways to the site, and which change it is.
-type confirmation struct {
-	ways   string
-	number int
-}
+// confirmation is what dry runs of a change depend on: the ways to the site, what its directives say beside access, and the change.
+type confirmation struct{ ways, old, now, change string }
 
 // New compares two configurations. The Counter counts calls of logs while the configurations are open. The error says that one of
 // them cannot be asked at all.
 func New(ctx context.Context, before, after Side, o Options) (*Report, *Counter, error) {
-	c := comparer{Options: o, compared: map[pair]*compared{}, shown: map[[3]any][]Change{}, met: map[*dryrun.Home]bool{}, report: &Report{
+	c := comparer{Options: o, compared: map[pair]*compared{}, shown: map[[3]any][]Change{}, met: map[*dryrun.Home]bool{}, asked: map[confirmation]Change{}, report: &Report{
 		Version: 1, Old: before.Name, New: after.Name, Changes: []Change{}, Beside: []Beside{},
 		Sites: Sites{Changed: []string{}, Added: []Added{}, Removed: []Removed{}, Unguarded: []Removed{}, Renamed: []Renamed{}, NotCompared: []NotCompared{}},
 	}}

@@ -15,15 +15,15 @@ func (r *Report) Markdown() string {
 		fmt.Fprintf(&b, "Nothing: every call of %d sites is decided as before.\n", r.Sites.Unchanged)
 		return b.String()
 	}
-	items := func(list []string) {
+	items := func(list []string, shown func(string) string) {
 		for _, text := range list {
-			fmt.Fprintf(&b, "- %s\n", cell(text))
+			fmt.Fprintf(&b, "- %s\n", shown(text))
 		}
 		if len(list) > 0 {
 			b.WriteString("\n")
 		}
 	}
-	items(r.unguarded())
+	items(r.unguarded(), cell)
 	for _, effect := range []diff.Effect{diff.Opened, diff.MayOpen, diff.Closed, diff.MayClose} {
 		list := r.with(effect)
 		if len(list) == 0 {
@@ -49,9 +49,9 @@ func (r *Report) Markdown() string {
 	}
 	if r.Log != nil {
 		fmt.Fprintf(&b, "%s\n\n", cell(r.Log.total()))
-		items(r.Log.groups(""))
+		items(r.Log.groups(""), code)
 	}
-	items(r.sites())
+	items(r.sites(), cell)
 	b.WriteString(cell(r.ends()))
 	b.WriteString("\n")
 	return b.String()

@@ -18,6 +18,7 @@ import (
 type parts struct {
 	said     map[string]map[string]any // what directives say, by [dryrun.Config.Said]
 	forms    map[string][]string       // by the same, in all ways in which directives with other placeholders say it
+	beside   map[string]string         // what they say beside access
 	at       map[string]string         // where the first of each stands
 	app      map[string]any            // of restwarden
 	servers  map[string]any            // in place of a directive is its Said
@@ -32,7 +33,7 @@ func partsOf(c *dryrun.Config, hidden secrets) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{said: map[string]map[string]any{}, forms: map[string][]string{}, at: map[string]string{}, compared: map[string]bool{}, app: object(object(config["apps"])["restwarden"])}
+	p := &parts{said: map[string]map[string]any{}, forms: map[string][]string{}, beside: map[string]string{}, at: map[string]string{}, compared: map[string]bool{}, app: object(object(config["apps"])["restwarden"])}
 	dryrun.Each(config, "restwarden", func(d map[string]any) {
 		said := c.Said(d)
 		err = errors.Join(err, hidden.hide(d))
@@ -40,6 +41,7 @@ func partsOf(c *dryrun.Config, hidden secrets) (*parts, error) {
 		if p.said[said] == nil {
 			p.said[said] = says
 			p.at[said], _ = d["at"].(string)
+			p.beside[said] = textOf(besideAccess(says))
 		}
 		if form := textOf(says); !slices.Contains(p.forms[said], form) {
 			p.forms[said] = append(p.forms[said], form)
@@ -117,6 +119,19 @@ func changed(old, now any) string {
 func (c *comparer) around(m *meeting) {
 	c.directives(m.old.Said, m.now.Said, m.name)
 	c.spellings(m.old.Policies, m.now.Policies, m.name)
+}
+
+// besideAccess returns what a directive says without the lines of access.
+func besideAccess(says map[string]any) map[string]any {
+	kept, policies := maps.Clone(says), maps.Clone(object(says["policies"]))
+	access := maps.Clone(object(policies["access"]))
+	for _, member := range decided["access"] {
+		delete(access, member)
+	}
+	if policies != nil {
+		policies["access"], kept["policies"] = access, policies
+	}
+	return kept
 }
 
 // directives adds what two directives say otherwise beside access.

@@ -94,12 +94,11 @@ func (c *comparer) limits(old, now any, site string) {
 	was, is := ratesOf(old), ratesOf(now)
 	for _, limit := range namesIn(was, is) {
 		before, after := word(was[limit]), word(is[limit])
-		text, effects := fmt.Sprintf("rate_limit %s: was %s, and is %s", limit, cmp.Or(before, "not limited"), cmp.Or(after, "not limited")), both
+		text, effects := fmt.Sprintf("rate_limit %s: was %s, and is %s", limit, cmp.Or(before, "not limited"), cmp.Or(after, "not limited")), both[1:]
 		switch {
 		case before == after:
 			continue
 		case before == "":
-			effects = both[1:]
 		case after == "":
 			effects = both[:1]
 		default:
@@ -129,9 +128,7 @@ func ratesOf(v any) map[string]any {
 	for _, one := range list {
 		limit := maps.Clone(object(one))
 		rate := limit["rate"]
-		for _, member := range []string{"rate"} {
-			delete(limit, member)
-		}
+		delete(limit, "rate")
 		name := limitName(limit)
 		for found[name] != nil { // two limits of one kind
 			name += " too"
@@ -214,17 +211,19 @@ func shown(old, now any) string {
 		}
 		return fmt.Sprintf("was %s, and is %s", textOf(old), textOf(now))
 	}
-	text := ""
-	for _, one := range missing(y, x) {
-		text += " + " + one
-	}
-	for _, one := range missing(x, y) {
-		text += " - " + one
-	}
-	if text == "" {
+	come, gone := missing(y, x), missing(x, y)
+	if len(come)+len(gone) == 0 {
 		return "has another order"
 	}
-	return "changes:" + text
+	var b strings.Builder
+	b.WriteString("changes:")
+	for _, one := range come {
+		b.WriteString(" + " + one)
+	}
+	for _, one := range gone {
+		b.WriteString(" - " + one)
+	}
+	return b.String()
 }
 
 // missing returns those of some elements, as JSON, that are not among others.

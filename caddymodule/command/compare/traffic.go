@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -61,6 +62,9 @@ const (
 	maxGrouped = 500_000 // clients of all groups
 	maxGroups  = 10      // of a report
 )
+
+// somebody has made a call of which the log tells that it carries a credential, and not which one.
+const somebody = "somebody"
 
 // Counter counts the calls of logs that two configurations decide otherwise.
 type Counter struct {
@@ -132,16 +136,10 @@ func (c *Counter) Access(a *records.Access) error {
 		return nil // no call, or one of which the log does not tell
 	}
 	who, holders := "anonymous", []review.Holder{{}}
-	if a.SaysWho || namesCredential(a.URI) {
-		who, holders = "somebody", slices.Concat(holders, holdersOf(caller.User.String(), nil, &record.Credential{}), holdersOf(caller.KeyHolder.String(), nil, &record.Credential{}))
+	if u, err := url.ParseRequestURI(a.URI); a.SaysWho || err != nil || home.Policies.SaysWho(&http.Request{Header: http.Header{}, URL: u}) {
+		who, holders = somebody, slices.Concat(holders, holdersOf(caller.User.String(), nil, &record.Credential{}), holdersOf(caller.KeyHolder.String(), nil, &record.Credential{}))
 	}
 	return c.count(kind{site: home.Name, method: read.Method, route: routes.Masked(read.Key), who: who, access: true}, holders, a.ClientIP, &record.Credential{})
-}
-
-// namesCredential tells whether an address may have a shop key or a signature in its query, in any spelling.
-func namesCredential(uri string) bool {
-	text, err := url.QueryUnescape(uri)
-	return err != nil || strings.Contains(text, "consumer_key") || strings.Contains(text, "oauth_")
 }
 
 // count counts a call of one of some holders.
@@ -197,7 +195,12 @@ func (t *Traffic) of(e diff.Effect) *int {
 // effects returns what becomes of a call: certainly only where that is so for each route and holder that it may be of.
 func (c *Counter) effects(k *kind, of *compared, holders []review.Holder) (common []diff.Effect, err error) {
 	if of.err != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // the report has it
+	}
+	if k.who == somebody {
+		for i := range of.holders {
+			holders = append(holders, of.holders[i].Holder)
+		}
 	}
 	var found [][]diff.Effect
 	for _, key := range k.keys() {

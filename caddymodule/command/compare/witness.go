@@ -91,21 +91,13 @@ func (c *comparer) witnesses(ctx context.Context, m *meeting) (shown []Change, e
 
 // triedOf returns some routes, and one of each pattern of the lines of chains.
 func triedOf(tried []string, chains ...*policy.Chain) []string {
-	for _, chain := range chains {
-		for _, m := range chain.Policies() {
-			p, ok := m.Policy.(policy.Router)
-			if !ok {
-				continue
+	eachLine(chains, func(l policy.RouteLine) {
+		for _, pattern := range l.Routes {
+			if route := exampleOf(&pattern); len(tried) < maxTried && !slices.Contains(tried, route) {
+				tried = append(tried, route)
 			}
-			p.EachRoute(func(l policy.RouteLine) {
-				for _, pattern := range l.Routes {
-					if route := exampleOf(&pattern); len(tried) < maxTried && !slices.Contains(tried, route) {
-						tried = append(tried, route)
-					}
-				}
-			})
 		}
-	}
+	})
 	return tried
 }
 
