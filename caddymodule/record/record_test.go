@@ -128,6 +128,9 @@ func TestRecord_OneHome(t *testing.T) {
 	byText := regexp.MustCompile(`"(built-in:?|plugin|deny plugin|built-in: only) ?"[,)]`)
 	homes := map[string]string{"fields": "record/record.go", "text": "records/records.go"}
 	for file, text := range lists.Sources(t, "../..", "caddymodule", "policies", "cmd/caddy") {
+		if strings.HasSuffix(file, homes["text"]) { // it reads Caddy's access log as well, which has the name
+			text = strings.Replace(text, `json:"client_ip"`, "", 1)
+		}
 		if m := fields.FindString(text); m != "" && !strings.HasSuffix(file, homes["fields"]) {
 			t.Errorf("%s declares a field of the record again: %s", file, m)
 		}

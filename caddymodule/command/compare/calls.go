@@ -249,6 +249,8 @@ func told(r *dryrun.Result) string {
 		return "passes"
 	case r.Answer == dryrun.WouldRefuse:
 		return "passes, since refusals are only observed"
+	case r.Answer == dryrun.NotReached && r.Missed.Leads():
+		return "passes beside the gateway: " + r.Missed.Answered + " answers"
 	case r.Answer == dryrun.NotReached:
 		return "the gateway is not on its way: " + r.Missed.Answered + " answers"
 	case r.Answer == dryrun.Refused && r.Decision != nil:

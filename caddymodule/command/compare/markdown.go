@@ -57,12 +57,15 @@ func (r *Report) Markdown() string {
 	return b.String()
 }
 
+// Replacers of what is markup in a cell of a table, and in code there.
+var (
+	inCell = strings.NewReplacer("|", `\|`, "\n", " ", "`", "'", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "[", `\[`, "@", "&#64;", "#", `\#`, "~", `\~`,
+		"://", ":&#47;/", "www.", "www&#46;")
+	inCode = strings.NewReplacer("|", `\|`, "\n", " ", "`", "'")
+)
+
 // cell is a text for a cell of a table, none of which is markup.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "`", "'", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "[", `\[`, "@", "&#64;", "#", `\#`, "~", `\~`, "://", ":&#47;/", "www.", "www&#46;").Replace(text)
-}
+func cell(text string) string { return inCell.Replace(text) }
 
 // code is cell for a text that is shown as code.
-func code(text string) string {
-	return "`" + strings.NewReplacer("|", `\|`, "\n", " ", "`", "'").Replace(text) + "`"
-}
+func code(text string) string { return "`" + inCode.Replace(text) + "`" }

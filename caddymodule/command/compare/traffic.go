@@ -20,41 +20,6 @@ import (
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-// Traffic is how many calls of logs would be decided otherwise.
-type Traffic struct {
-	// Calls are those in question: of sites that both sides have.
-	Calls int `json:"calls"`
-	// Others are calls of other sites, and Unread those whose route or caller the log does not tell.
-	Others int `json:"others,omitempty"`
-	Unread int `json:"unread,omitempty"`
-	// Opened and so on are how many calls fare otherwise.
-	Opened   int `json:"opened"`
-	Closed   int `json:"closed"`
-	MayOpen  int `json:"may_open"`
-	MayClose int `json:"may_close"`
-	// Clients and Credentials are how many made these calls. More tells that there are more of them.
-	Clients     int  `json:"clients"`
-	Credentials int  `json:"credentials"`
-	More        bool `json:"more,omitempty"`
-	// Twice tells that an access log was read beside records or a journal, which tell of the same calls.
-	Twice bool `json:"twice,omitempty"`
-	// Groups are the largest groups of these calls, the largest first.
-	Groups []Group `json:"groups"`
-
-	requests, records bool // of access logs; of records and journals
-}
-
-// Group are calls of one kind.
-type Group struct {
-	Effect  diff.Effect `json:"effect"`
-	Site    string      `json:"site"`
-	Method  string      `json:"method"`
-	Route   string      `json:"route"` // as the log has it
-	Who     string      `json:"who"`
-	Calls   int         `json:"calls"`
-	Clients int         `json:"clients"`
-}
-
 // The bounds of what is kept of logs.
 const (
 	maxKinds   = 100_000 // of calls
