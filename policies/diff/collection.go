@@ -46,8 +46,12 @@ func (c *collection) visit(place *keyset.Place) {
 				continue
 			}
 			old, now := c.before.Fate(h, one, place.State.Matches()), c.after.Fate(h, one, place.State.Matches())
-			for _, effect := range effects(&old, &now) {
-				c.add(cell{reasonOf(effect, &old, &now), j, i}, number, cmp.Or(now.Why, old.Why, byParameters))
+			found, why := effects(&old, &now), cmp.Or(now.Why, old.Why, byParameters)
+			if c.outside(h, place.Key()) {
+				found, why = perhaps(found), byKeyOutside
+			}
+			for _, effect := range found {
+				c.add(cell{reasonOf(effect, &old, &now), j, i}, number, why)
 			}
 		}
 	}
@@ -104,6 +108,23 @@ func effects(old, now *review.Fate) []Effect {
 	}
 	return []Effect{MayOpen, MayClose}
 }
+
+// perhaps returns effects that are not certain.
+func perhaps(certain []Effect) []Effect {
+	for i, e := range certain {
+		switch e {
+		case Opened:
+			certain[i] = MayOpen
+		case Closed:
+			certain[i] = MayClose
+		case MayOpen, MayClose:
+		}
+	}
+	return certain
+}
+
+// byKeyOutside says why calls may open or close that carry a shop key elsewhere than in the shop.
+const byKeyOutside = "Elsewhere than in the shop a key is a login that nobody has, or nobody's, by where it stands."
 
 // byParameters says why calls may open or close that pass on both sides, but for what the lines say of parameters.
 const byParameters = "A parameter that a line takes from the route is refused elsewhere in the request."

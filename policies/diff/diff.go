@@ -132,7 +132,7 @@ func (c *Comparison) Changes(holders []Holder, x *index.Index) ([]Change, error)
 // counts tells whether a holder is somebody on a route: elsewhere than in the shop a shop key is a login that nobody has. A scope
 // binds its name there, too.
 func (c *Comparison) counts(h *review.Holder, key string) bool {
-	if h.Caller.Kind != caller.KeyHolder || c.site.InShop(key) {
+	if !c.outside(h, key) {
 		return true
 	}
 	scoped, known := c.scoped[h.Credential.Key]
@@ -154,5 +154,14 @@ func (c *Comparison) Of(h *review.Holder, method, key string) ([]Effect, error) 
 	}
 	one := review.CallOf(method, key)
 	old, now := c.before.Fate(h, one, state.Matches()), c.after.Fate(h, one, state.Matches())
-	return effects(&old, &now), nil
+	found := effects(&old, &now)
+	if c.outside(h, key) {
+		found = perhaps(found)
+	}
+	return found, nil
+}
+
+// outside tells whether a holder of a shop key calls another route than the shop's.
+func (c *Comparison) outside(h *review.Holder, key string) bool {
+	return h.Caller.Kind == caller.KeyHolder && !c.site.InShop(key)
 }

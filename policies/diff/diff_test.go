@@ -195,7 +195,11 @@ func TestCompare_AsTriedOut(t *testing.T) {
 					}
 					was, is := passes(t, before, method, key, h.lines), passes(t, after, method, key, h.lines)
 					in := within(changes, method, key, h.Name)
-					if want := map[[2]bool]string{{false, true}: "opened", {true, false}: "closed"}[[2]bool{was, is}]; in != want {
+					want := map[[2]bool]string{{false, true}: "opened", {true, false}: "closed"}[[2]bool{was, is}]
+					if h.Caller.Kind == caller.KeyHolder && !before.Site().InShop(key) { // where only some such calls fare so
+						want = map[string]string{"opened": "may_open", "closed": "may_close", "": in}[want]
+					}
+					if in != want {
 						t.Fatalf("%d: %s %s by %s passes %v, now %v, and is in %q\n%+v\n%+v\n%+v", n, method, key, h.Name, was, is, in, one, other, changes)
 					}
 				}
