@@ -1,9 +1,9 @@
 package dryrun
 
 import (
-	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -73,12 +73,9 @@ func (m *Missed) Leads() bool { return m.handler && Leads(m.Answered) }
 
 // Leads is Missed.Leads for what Serving returns.
 func Leads(answers string) bool {
-	word, _, _ := strings.Cut(answers, " ")
-	return answers != "" && !slices.Contains(answering, word)
+	name, _, _ := strings.Cut(answers, " ")
+	return routing.KindOf(name).Leads()
 }
-
-// answering begin the texts of what is no platform: directives that answer by themselves, and the gateway.
-var answering = []string{"respond", "redir", "abort", "error", "file_server", "the"}
 
 // Reading is how the gateway reads the request.
 type Reading struct {

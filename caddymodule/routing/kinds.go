@@ -2,6 +2,7 @@ package routing
 
 import (
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,9 @@ type Kind struct {
 	single  bool  // it holds no routes
 	through bool  // all its requests go through the routes of its first branch, in order
 	changes parts // of a request
+
+	wayless []string // members of its configuration that decide on no request's way
+	unless  string   // the member without which it changes answers alone
 
 	by       string                  // its directives, where these are not its name
 	read     func(*handler, step)    // notes what else its configuration says
@@ -48,9 +52,22 @@ const (
 // Leads tells whether requests may come to a platform by the handler.
 func (k *Kind) Leads() bool { return k.leads != nil }
 
-// Inert tells whether the handler changes nothing of a request, and leads it nowhere: its configuration decides on no request's way.
-func (k *Kind) Inert() bool {
-	return k.single && !k.answers && k.changes == 0 && k.read == nil && k.alters == nil && k.leads == nil && k.invokes == nil
+// Ways returns what of the configuration of a handler decides which way a request takes; nil if nothing does. That a handler
+// which Leads stands there counts as well.
+func (k *Kind) Ways(config map[string]any) map[string]any {
+	kept := maps.Clone(config)
+	for _, name := range k.wayless {
+		delete(kept, name)
+	}
+	switch {
+	case k.leads != nil && config["handle_response"] == nil && config["rewrite"] == nil:
+		return nil
+	case k.single && !k.answers && k.changes == 0 && k.leads == nil && k.invokes == nil && k.read == nil && k.alters == nil:
+		return nil
+	case k.unless != "" && config[k.unless] == nil:
+		return nil
+	}
+	return kept
 }
 
 // KindOf returns the kind of the handler with a module's name. Of a handler that is not known it
@@ -72,8 +89,8 @@ var kinds = map[string]*Kind{
 	"copy_response_headers": {Run: RunAsIs, single: true},
 	"encode":                {Run: RunAsIs, quiet: true, single: true},
 	"error":                 {Run: RunMarked, answers: true, single: true, read: readError},
-	"file_server":           {Run: RunMarked, single: true, read: readFiles},
-	"headers":               {Run: RunAsIs, quiet: true, single: true, read: readHeaders, alters: alteredHeaders},
+	"file_server":           {Run: RunMarked, single: true, read: readFiles, wayless: []string{"hide"}}, // which names the configuration's file
+	"headers":               {Run: RunAsIs, quiet: true, single: true, read: readHeaders, alters: alteredHeaders, unless: "request"},
 	"intercept":             {Run: RunAsIs, changes: other, branches: handledResponses},
 	"invoke":                {Run: RunAsIs, quiet: true, single: true, invokes: invoked},
 	"log_append":            {Run: RunAsIs, quiet: true, single: true},

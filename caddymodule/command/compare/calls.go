@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/access"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/diff"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -165,9 +166,12 @@ func changeOf(d *diff.Change) Change {
 func (c *comparer) confirm(ctx context.Context, old, now *dryrun.Home, found *compared, number int, change *Change) error {
 	d := &found.changes[number]
 	h := &found.holders[d.Example.Who]
-	if h.Signature != "" {
+	switch {
+	case h.Signature != "":
 		change.Why = strings.TrimSpace(change.Why + " A dry run cannot sign, so that no request shows it.")
 		return nil
+	case h.Caller.Kind == caller.KeyHolder && !old.Policies.InShop(routes.Key(d.Example.Route)):
+		return nil // what becomes of it depends on where the key stands
 	}
 	as := asOf(h)
 	change.Example = &Example{Request: d.Example.Method + " " + old.Address + "/" + old.Prefix + d.Example.Route, As: h.Name}

@@ -92,12 +92,10 @@ func leads(routes any, said string) (arrives, straight bool) {
 			if name == "restwarden" && handler[saidMember] == said {
 				return true, straight && every
 			}
-			if name == "subroute" {
-				if arrives, inner := leads(handler["routes"], said); arrives {
-					return true, straight && every && inner
-				}
+			if arrives, inner := leads(handler["routes"], said); arrives {
+				return true, straight && every && inner
 			}
-			straight = straight && decidesNoWay(name, handler)
+			straight = straight && routing.KindOf(name).Ways(handler) == nil
 		}
 	}
 	return false, false
@@ -109,17 +107,17 @@ func marked(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		name, handler := v["handler"].(string)
-		switch {
-		case handler && name == "restwarden":
+		if handler && name == "restwarden" {
 			return map[string]any{"handler": name, saidMember: v[saidMember]}
-		case handler && decidesNoWay(name, v):
-			return map[string]any{"handler": name}
+		}
+		if handler {
+			if v = routing.KindOf(name).Ways(v); v == nil {
+				return map[string]any{"handler": name}
+			}
 		}
 		copied := map[string]any{}
 		for member, inner := range v {
-			if name != "file_server" || member != "hide" { // which names the file of the configuration
-				copied[member] = marked(inner)
-			}
+			copied[member] = marked(inner)
 		}
 		return copied
 	case []any:
@@ -138,22 +136,11 @@ func marked(v any) any {
 func idle(v any) bool {
 	o := object(v)
 	if name := word(o["handler"]); name != "" {
-		return name != "restwarden" && name != "reverse_proxy" && decidesNoWay(name, o)
+		kind := routing.KindOf(name)
+		return name != "restwarden" && !kind.Leads() && kind.Ways(o) == nil
 	}
 	handlers, route := o["handle"].([]any)
 	return route && len(handlers) == 0 && o["terminal"] == nil && o["group"] == nil
-}
-
-// decidesNoWay tells whether the configuration of a handler decides on no request's way.
-func decidesNoWay(name string, handler map[string]any) bool {
-	switch name {
-	case "reverse_proxy":
-		_, more := handler["handle_response"]
-		return !more && handler["rewrite"] == nil
-	case "headers":
-		return handler["request"] == nil
-	}
-	return routing.KindOf(name).Inert()
 }
 
 // routesFor returns the servers with the routes that requests to some hosts may take; no host stands for all.
