@@ -32,6 +32,18 @@ func ports(lines ...string) (text string) {
 	return text
 }
 
+// behindLogin is a site where Caddy asks for a password before the directive.
+func behindLogin(lines string) string {
+	return "shop.example.com {\n\troute {\n\tbasic_auth /wp-json/acme/* {\n\tbob $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG\n\t}\n\trestwarden wordpress {\n" +
+		lines + "\n}\n\treverse_proxy 127.0.0.1:8080\n}\n}\n"
+}
+
+// twoOf are two sites of one snippet. The directive of the second one gets the requests of a path alone.
+func twoOf(path string) string {
+	text := "(guard) {\n\trestwarden {args[0]} wordpress {\n\tlogin_only\n\t}\n\treverse_proxy 127.0.0.1:8080\n}\n"
+	return text + "a.example.com {\n\timport guard *\n}\nb.example.com {\n\timport guard " + path + "\n}\n"
+}
+
 // files is a site that serves files but for one.
 func files(text, hidden string) string {
 	return strings.Replace(text, "reverse_proxy 127.0.0.1:8080", "php_fastcgi 127.0.0.1:9000\n\tfile_server {\n\thide "+hidden+"\n\t}", 1)
@@ -125,5 +137,22 @@ var diffs = map[string]struct {
 	"a platform":   {loginShop, strings.Replace(loginShop, "wordpress", "cms", 1), nil, "not_compared 3"},
 	"a scope": {
 		shop("scope erp {\nkey a1b2c3d\nallow GET /wc/v3/orders\n}"), shop("scope erp {\nkey a1b2c3d\nallow /wc/v3/orders\nrate 5/1h\n}"), nil, "opened beside:may_open,may_close 0",
+	},
+	"a line behind a root": {
+		strings.Replace(loginShop, "\trestwarden", "\troot * /srv\n\trestwarden", 1), strings.Replace(shop("login_only", "allow anyone /acme/v1/x"), "\trestwarden", "\troot * /srv\n\trestwarden", 1), nil, "opened 0",
+	},
+	"a line behind a login": {behindLogin("login_only"), behindLogin("login_only\nallow anyone /acme/v1/x"), nil, "may_open 0"},
+	"a header to the backend": {
+		loginShop, strings.Replace(loginShop, "127.0.0.1:8080", "127.0.0.1:8080 {\n\theader_up X-HTTP-Method-Override DELETE\n\t}", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1",
+	},
+	"limits of one kind": {
+		shop("rate_limit 5/1m /a/b", "rate_limit 60/1h /a/b"), shop("rate_limit 60/1h /a/b", "rate_limit 5/1m /a/b"), []string{"--fail-on", "any"}, "0",
+	},
+	"a matcher of another host without a root": {twoOf("/wp-json/acme/*"), twoOf("/wp-json/foo/*"), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+	"a new host of the environment": {
+		loginShop, loginShop + strings.Replace(loginShop, "shop.example.com", "http://{env.SITE}", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1",
+	},
+	"a host of the environment": {
+		loginShop + strings.Replace(loginShop, "shop.example.com", "http://{env.SITE}", 1), loginShop + strings.Replace(shop("login_only", "allow anyone /a/b"), "shop.example.com", "http://{env.SITE}", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1",
 	},
 }

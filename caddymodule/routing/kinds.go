@@ -55,19 +55,33 @@ func (k *Kind) Leads() bool { return k.leads != nil }
 // Ways returns what of the configuration of a handler decides which way a request takes; nil if nothing does. That a handler
 // which Leads stands there counts as well.
 func (k *Kind) Ways(config map[string]any) map[string]any {
-	kept := maps.Clone(config)
-	for _, name := range k.wayless {
-		delete(kept, name)
-	}
 	switch {
 	case k.leads != nil && config["handle_response"] == nil && config["rewrite"] == nil:
-		return nil
+		return sentOn(config)
 	case k.single && !k.answers && k.changes == 0 && k.leads == nil && k.invokes == nil && k.read == nil && k.alters == nil:
 		return nil
 	case k.unless != "" && config[k.unless] == nil:
 		return nil
 	}
+	kept := maps.Clone(config)
+	for _, name := range k.wayless {
+		delete(kept, name)
+	}
 	return kept
+}
+
+// sentOn returns what a proxy changes of the requests that it sends on; nil for nothing.
+func sentOn(config map[string]any) map[string]any {
+	headers, _ := config["headers"].(map[string]any)
+	if headers["request"] == nil {
+		return nil
+	}
+	return map[string]any{"handler": config["handler"], "headers": map[string]any{"request": headers["request"]}}
+}
+
+// PassesAsIs tells whether a handler with a configuration hands each request on as it came, but for what it notes beside it.
+func (k *Kind) PassesAsIs(config map[string]any) bool {
+	return k.Ways(config) == nil && !k.answers || k.quiet && k.single && !k.answers && k.alters == nil && k.leads == nil && k.invokes == nil && k.changes&^other == 0
 }
 
 // KindOf returns the kind of the handler with a module's name. Of a handler that is not known it

@@ -33,6 +33,9 @@ func (p *parts) eachHost(do func(address string)) {
 			for _, set := range sets {
 				names, _ := object(set)["host"].([]any)
 				for _, host := range names {
+					if strings.Contains(word(host), "{") {
+						continue // nobody knows which one
+					}
 					for _, listen := range list {
 						do(addressAt(word(host), word(listen)))
 					}

@@ -95,7 +95,7 @@ func leads(routes any, said string) (arrives, straight bool) {
 			if arrives, inner := leads(handler["routes"], said); arrives {
 				return true, straight && every && inner
 			}
-			straight = straight && routing.KindOf(name).Ways(handler) == nil
+			straight = straight && routing.KindOf(name).PassesAsIs(handler)
 		}
 	}
 	return false, false
@@ -143,20 +143,32 @@ func idle(v any) bool {
 	return route && len(handlers) == 0 && o["terminal"] == nil && o["group"] == nil
 }
 
-// routesFor returns the servers with the routes that requests to some hosts may take; no host stands for all.
+// routesFor returns the servers with the routes that requests to some hosts may take; no host stands for all. It notes that they
+// are taken.
 func (p *parts) routesFor(names []string) map[string]any {
-	servers := p.serversWith(func(route map[string]any) bool { return mayTake(route, names) })
-	for _, server := range servers {
-		routes, _ := object(server)["routes"].([]any)
-		for i, route := range routes {
-			kept := maps.Clone(object(route))
-			if kept["match"] != nil {
-				kept["match"] = withoutHosts(kept["match"])
+	found := map[string]any{}
+	for name, server := range p.servers {
+		kept := maps.Clone(object(server))
+		delete(kept, "logs")
+		var routes []any
+		list, _ := kept["routes"].([]any)
+		for i, v := range list {
+			route := object(v)
+			if !mayTake(route, names) {
+				continue
 			}
-			routes[i] = kept
+			p.taken[place{name, i}] = true
+			route = maps.Clone(route)
+			if route["match"] != nil {
+				route["match"] = withoutHosts(route["match"])
+			}
+			routes = append(routes, route)
+		}
+		if kept["routes"] = routes; len(routes) > 0 {
+			found[name] = kept
 		}
 	}
-	return servers
+	return found
 }
 
 // withoutHosts returns the matchers of a route that some hosts meet, without hosts.
@@ -168,26 +180,6 @@ func withoutHosts(match any) any {
 		delete(object(kept[i]), "host")
 	}
 	return kept
-}
-
-// serversWith returns the servers with some of their routes.
-func (p *parts) serversWith(wanted func(route map[string]any) bool) map[string]any {
-	found := map[string]any{}
-	for name, server := range p.servers {
-		kept := maps.Clone(object(server))
-		delete(kept, "logs")
-		var routes []any
-		list, _ := kept["routes"].([]any)
-		for _, route := range list {
-			if wanted(object(route)) {
-				routes = append(routes, route)
-			}
-		}
-		if kept["routes"] = routes; len(routes) > 0 {
-			found[name] = kept
-		}
-	}
-	return found
 }
 
 // mayTake tells whether a request to one of some hosts may match a route.
@@ -207,23 +199,39 @@ func mayTake(route map[string]any, names []string) bool {
 	})
 }
 
-// left returns where directives stand that are compared for no site, and what they say, with the routes that lead to them.
+// left returns where directives stand that are compared for no site, with what they say and the routes that lead to them: routes
+// that are on the way to no site, and directives on such a way that are not compared.
 func (p *parts) left() (at []string, text string) {
-	var says []string
-	for said, d := range p.said {
-		if !p.compared[said] {
-			at, says = append(at, p.at[said]), append(says, textOf(d))
+	var left []any
+	for _, name := range slices.Sorted(maps.Keys(p.servers)) {
+		server := object(p.servers[name])
+		list, _ := server["routes"].([]any)
+		for i, route := range list {
+			whole := !p.taken[place{name, i}]
+			places := p.leftIn(route, whole)
+			if len(places) == 0 {
+				continue
+			}
+			at = append(at, places...)
+			left = append(left, server["listen"], replaced(route, func(said string) any {
+				if !whole && p.compared[said] {
+					return nil
+				}
+				return textOf(p.said[said])
+			}, false))
 		}
 	}
-	if slices.Sort(says); len(says) == 0 {
-		return nil, ""
-	}
-	holds := func(route map[string]any) (found bool) {
-		dryrun.Each(route, "restwarden", func(d map[string]any) { found = found || !p.compared[word(d[saidMember])] })
-		return found
-	}
-	number := func(said string) any { return !p.compared[said] }
-	return at, textOf([]any{says, replaced(p.serversWith(holds), number, false)})
+	return at, textOf(left)
+}
+
+// leftIn returns where the directives within a route stand that are compared for no site.
+func (p *parts) leftIn(route any, whole bool) (at []string) {
+	dryrun.Each(route, "restwarden", func(d map[string]any) {
+		if said := word(d[saidMember]); whole || !p.compared[said] {
+			at = append(at, p.at[said])
+		}
+	})
+	return at
 }
 
 // difference names the first place where two parts of the adapted JSON differ: "srv0, routes, 2, handle, 0 (respond)".

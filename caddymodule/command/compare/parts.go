@@ -23,6 +23,13 @@ type parts struct {
 	app      map[string]any            // of restwarden
 	servers  map[string]any            // in place of a directive is its Said
 	compared map[string]bool           // by Said
+	taken    map[place]bool            // routes that are on the way to a site
+}
+
+// place is a route of a server.
+type place struct {
+	server string
+	number int
 }
 
 // saidMember is the member of a directive that has its Said.
@@ -33,7 +40,10 @@ func partsOf(c *dryrun.Config, hidden secrets) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{said: map[string]map[string]any{}, forms: map[string][]string{}, beside: map[string]string{}, at: map[string]string{}, compared: map[string]bool{}, app: object(object(config["apps"])["restwarden"])}
+	p := &parts{
+		said: map[string]map[string]any{}, forms: map[string][]string{}, beside: map[string]string{}, at: map[string]string{}, compared: map[string]bool{}, taken: map[place]bool{},
+		app: object(object(config["apps"])["restwarden"]),
+	}
 	dryrun.Each(config, "restwarden", func(d map[string]any) {
 		said := c.Said(d)
 		err = errors.Join(err, hidden.hide(d))

@@ -124,7 +124,9 @@ func rateEffects(before, after string) []diff.Effect {
 // ratesOf returns the rates of limits by what they are for: "POST /wp/v2/comments".
 func ratesOf(v any) map[string]any {
 	found := map[string]any{}
-	list, _ := v.([]any)
+	said, _ := v.([]any)
+	list := slices.Clone(said)
+	slices.SortFunc(list, func(a, b any) int { return strings.Compare(textOf(a), textOf(b)) })
 	for _, one := range list {
 		limit := maps.Clone(object(one))
 		rate := limit["rate"]

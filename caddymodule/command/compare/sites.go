@@ -90,6 +90,9 @@ func addressesOf(h *dryrun.Home) (all []string) {
 		return []string{h.Address}
 	}
 	for _, host := range h.Policies.Hosts {
+		if strings.Contains(host, "{") {
+			continue // nobody knows which one
+		}
 		at := *u
 		at.Host = strings.ReplaceAll(host, "*", "any")
 		if port := u.Port(); port != "" {
@@ -228,7 +231,7 @@ func (c *comparer) site(ctx context.Context, m *meeting) error {
 	}
 	if len(c.report.Changes) == changes && len(c.report.Beside) == besides && c.count() == counted {
 		c.report.Sites.Unchanged++
-	} else {
+	} else if !slices.Contains(c.report.Sites.Changed, m.name) {
 		c.report.Sites.Changed = append(c.report.Sites.Changed, m.name)
 	}
 	return nil
