@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,13 +16,15 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 )
 
+// pluginRoot is the REST root of a site with one plugin.
+const pluginRoot = `{"namespaces":["acme/v1"],"routes":{"/acme/v1/(?P<name>[a-z]+)":{"namespace":"acme/v1","methods":["GET"],"endpoints":[{"methods":["GET"]}]}}}`
+
 // twoConfigurations writes two Caddyfiles into the working directory, and returns their names. Beside them is the REST root of a
 // plugin.
 func twoConfigurations(t *testing.T, old, now string) []string {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	root := `{"namespaces":["acme/v1"],"routes":{"/acme/v1/(?P<name>[a-z]+)":{"namespace":"acme/v1","methods":["GET"],"endpoints":[{"methods":["GET"]}]}}}`
-	for name, text := range map[string]string{"Caddyfile.old": old, "Caddyfile": now, "root.json": root, "empty.json": `{"apps":{"http":{"servers":{"s":{"listen":[":80"]}}}}}`, "old.txt": old} {
+	for name, text := range map[string]string{"Caddyfile.old": old, "Caddyfile": now, "root.json": pluginRoot, "empty.json": `{"apps":{"http":{"servers":{"s":{"listen":[":80"]}}}}}`, "old.txt": old} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -176,6 +179,41 @@ func inShort(r *compare.Report, status int) string {
 		list = append(list, "not_compared")
 	}
 	return strings.Join(append(list, string(rune('0'+status))), " ")
+}
+
+// TestDiff_Choice: sites that are not named do not count, and with the URL of a site only routes of its REST root.
+func TestDiff_Choice(t *testing.T) {
+	two := func(line string) string {
+		of := shop("login_only", line)
+		return of + strings.Replace(of, "shop.", "blog.", 1) + strings.Replace(loginShop, "shop.", "x.", 1)
+	}
+	for flag, want := range map[string]string{"--site=blog.*": "[blog.example.com]", "--site=*": "[shop.example.com blog.example.com]", "--site=x.example.com": "[]"} {
+		report, status := diffed(t, two("allow users /a/b"), two("allow anyone /a/b"), flag)
+		if got := fmt.Sprint(report.Sites.Changed); status != 0 || got != want {
+			t.Errorf("%s: %d, %s", flag, status, got)
+		}
+	}
+	live := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, pluginRoot)
+	}))
+	t.Cleanup(live.Close)
+	for route, want := range map[string]int{"/acme/v1/x": 1, "/acme/v2/x": 0} {
+		report, status := diffed(t, loginShop, shop("login_only", "allow anyone GET "+route), "--for", live.URL)
+		if status != 0 || len(report.Changes) != want {
+			t.Errorf("%s: %d, %+v", route, status, report.Changes)
+		}
+	}
+}
+
+// TestDiff_Both: what --fail-on names goes before a site that cannot be compared.
+func TestDiff_Both(t *testing.T) {
+	blog := strings.Replace(loginShop, "shop.", "blog.", 1)
+	now := strings.Replace(loginShop, "wordpress", "cms", 1) + strings.Replace(blog, "login_only", "", 1)
+	report, status := diffed(t, loginShop+blog, now, "--fail-on", "opened")
+	if status != 1 || len(report.Sites.NotCompared) != 1 || len(report.Changes) == 0 {
+		t.Errorf("%d, %+v", status, report)
+	}
 }
 
 // TestDiff_BadInput: what is wrong on the command line, and what does not load, is said with status 2.
