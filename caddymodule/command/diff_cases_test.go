@@ -149,6 +149,7 @@ var diffs = map[string]struct {
 		shop("rate_limit 5/1m /a/b", "rate_limit 60/1h /a/b"), shop("rate_limit 60/1h /a/b", "rate_limit 5/1m /a/b"), []string{"--fail-on", "any"}, "0",
 	},
 	"a matcher of another host without a root": {twoOf("/wp-json/acme/*"), twoOf("/wp-json/foo/*"), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1"},
+	"a new host at a socket":                   {loginShop, loginShop + "http://x.example.com {\n\tbind unix//run/x.sock\n\treverse_proxy 127.0.0.1:8080\n}\n", []string{"--fail-on", "opened"}, "beside:may_open 1"},
 	"a new host of the environment": {
 		loginShop, loginShop + strings.Replace(loginShop, "shop.example.com", "http://{env.SITE}", 1), []string{"--fail-on", "opened"}, "beside:may_open,may_close 1",
 	},

@@ -1,9 +1,13 @@
 package compare
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // bare returns addresses of hosts that servers name, and neither other ones nor those of some addresses do.
@@ -37,7 +41,7 @@ func (p *parts) eachHost(do func(address string)) {
 						continue // nobody knows which one
 					}
 					for _, listen := range list {
-						do(addressAt(word(host), word(listen)))
+						do(addressAt(word(host), word(listen), server["tls_connection_policies"] != nil))
 					}
 				}
 			}
@@ -45,15 +49,23 @@ func (p *parts) eachHost(do func(address string)) {
 	}
 }
 
+// socket begins what stands for the address of a host at a socket of the machine, to which no dry run goes.
+const socket = "socket://"
+
 // addressAt returns the address of a host at a server that listens.
-func addressAt(host, listen string) string {
-	port := listen[strings.LastIndex(listen, ":")+1:]
-	host = strings.ReplaceAll(host, "*", "any")
-	switch port {
-	case "443":
-		return "https://" + host
-	case "80":
-		return "http://" + host
+func addressAt(host, listen string, secure bool) string {
+	at, err := caddy.ParseNetworkAddress(listen)
+	if err != nil || at.IsUnixNetwork() || at.IsFdNetwork() {
+		return socket + host
 	}
-	return "http://" + host + ":" + port
+	host = strings.ReplaceAll(host, "*", "any")
+	switch {
+	case at.StartPort == caddyhttp.DefaultHTTPSPort:
+		return "https://" + host
+	case at.StartPort == caddyhttp.DefaultHTTPPort:
+		return "http://" + host
+	case secure:
+		return fmt.Sprintf("https://%s:%d", host, at.StartPort)
+	}
+	return fmt.Sprintf("http://%s:%d", host, at.StartPort)
 }

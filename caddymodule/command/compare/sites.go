@@ -125,6 +125,10 @@ func (c *comparer) sites(ctx context.Context) error {
 	known, added := map[rules]bool{}, map[string]*dryrun.Home{}
 	addresses := slices.Concat(c.before.addresses(), c.after.addresses())
 	for _, address := range append(addresses, c.after.parts.bare(addresses, c.before.parts)...) {
+		if host, at := strings.CutPrefix(address, socket); at {
+			c.report.beside(Beside{What: "layout", Text: host + " is new, at a socket: what answers there is not tried", Effects: both[:1]}, "")
+			continue
+		}
 		old, answered, err := c.before.serving(ctx, address)
 		if err != nil {
 			return err
