@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -26,15 +27,23 @@ var lockdownRules = []policy.Option{
 
 func observing(t *testing.T, s *policy.Site) *policy.Chain {
 	t.Helper()
+	return chained(t, s, policy.Observe, lockdownRules)
+}
+
+// chained returns the chain of some lines, which knows lockdowns.
+func chained(t *testing.T, s *policy.Site, mode policy.Mode, lines []policy.Option) *policy.Chain {
+	t.Helper()
 	policies := map[string]*policy.Configured{}
-	for _, o := range lockdownRules {
+	for _, o := range lines {
 		e, _ := Lookup(o.Name)
 		if policies[e.Name] == nil {
 			policies[e.Name] = policy.NewConfigured(e)
 		}
-		policytest.Configure(t, policies[e.Name].Policy, o)
+		if err := policies[e.Name].Configure(o); err != nil {
+			t.Fatal(err)
+		}
 	}
-	c, err := NewChain(s, policy.Observe, policies)
+	c, err := NewChain(s, mode, policies)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,29 +183,29 @@ func TestSwitches(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	now := func() time.Time { return start }
 	var none *policy.Switches
-	if f := none.InForce(nil); f != (policy.InForce{}) {
+	if f := none.InForce(nil); !reflect.DeepEqual(f, policy.InForce{}) {
 		t.Error(f)
 	}
 	all := new(policy.Switch)
 	s := &policy.Switches{All: all}
-	if f := s.InForce(nil); f != (policy.InForce{}) { // the time is not asked for
+	if f := s.InForce(nil); !reflect.DeepEqual(f, policy.InForce{}) { // the time is not asked for
 		t.Error(f)
 	}
 	s.Mode.Set(policy.Switched{Mode: policy.Observe, Until: start.Add(1)})
 	s.Lockdown.Set(policy.Switched{Until: start.Add(2)})
 	all.Set(policy.Switched{Hard: true, Until: start.Add(3)})
 	for _, want := range []policy.InForce{{Mode: policy.Observe, Locked: true, Hard: true}, {Locked: true, Hard: true}, {Locked: true, Hard: true}, {}} {
-		if f := s.InForce(now); f != want {
+		if f := s.InForce(now); !reflect.DeepEqual(f, want) {
 			t.Errorf("%+v, want %+v", f, want)
 		}
 		start = start.Add(1)
 	}
 	s.Lockdown.Set(policy.Switched{Until: start.Add(1)})
-	if f := s.InForce(now); f != (policy.InForce{Locked: true}) {
+	if f := s.InForce(now); !reflect.DeepEqual(f, policy.InForce{Locked: true}) {
 		t.Error(f)
 	}
 	s.Lockdown.Off()
-	if f := s.InForce(now); f != (policy.InForce{}) {
+	if f := s.InForce(now); !reflect.DeepEqual(f, policy.InForce{}) {
 		t.Error(f)
 	}
 	if n := testing.AllocsPerRun(10, func() { s.InForce(now) }); n > 0 {

@@ -3,6 +3,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -128,7 +129,11 @@ func (p *Access) check(ctx context.Context, r *policy.Request, early bool) (poli
 			continue
 		}
 		r.Matched = match
-		if err := match.ProtectNames(r.Call); err != nil {
+		err := match.ProtectNames(r.Call)
+		if match.Rule.Origin() == policy.OriginSwitch {
+			err = cmp.Or(err, r.CheckOpened(match.Route))
+		}
+		if err != nil {
 			return policy.Verdict{}, err
 		}
 		verdict, err := p.judge(ctx, r, match, early)
@@ -167,6 +172,9 @@ func (p *Access) decideWith(r *policy.Request, own policy.Match) (guard, either 
 	case own.Rule != nil:
 		return policy.Match{}, own
 	case p.LoginOnly:
+		if line, open := r.InForce.Opened(r.Call); open {
+			return policy.Match{}, line
+		}
 		return policy.Match{}, policy.Match{Rule: &p.loginOnly, Route: &p.loginOnly.Target().Routes()[0]}
 	}
 	return policy.Match{}, anyone

@@ -57,7 +57,9 @@ func (p *Access) allowsEmbedded(r *policy.Request, c *call.Call) bool {
 	switch {
 	case match.Rule != nil:
 	case p.LoginOnly:
-		match.Rule = &p.loginOnly
+		if match, _ = part.InForce.Opened(c); match.Rule == nil {
+			match.Rule = &p.loginOnly
+		}
 	default:
 		match.Rule = &defaultAnyone
 	}

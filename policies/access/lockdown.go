@@ -16,8 +16,11 @@ import (
 // LockdownName is the name of the lockdown where refusals name a policy and a rule.
 const LockdownName = "lockdown"
 
-// messageLockdown is the message of its refusals.
-const messageLockdown = "The REST API is closed to visitors for the moment."
+// The messages of refusals by a lockdown, and by a line that closes a call.
+const (
+	messageLockdown = "The REST API is closed to visitors for the moment."
+	messageClosed   = "This call is closed to visitors for the moment."
+)
 
 // Closed is the lockdown. It is no entry of the catalog, since nobody configures it.
 var Closed = policy.Entry{
@@ -25,8 +28,9 @@ var Closed = policy.Entry{
 	Codes: []policy.Code{policy.CodeNotLoggedIn, policy.CodeTooMany, policy.CodePlatform},
 }
 
-// lockdown closes a site's REST interface to anonymous callers while the owner has
-// switched it on. What stays open: the routes of the site's own rules "allow anyone" and
+// lockdown carries out what the owner has switched on. It closes the calls that a line `close` names to everybody whom the platform
+// has not verified. A lockdown closes a site's REST interface to anonymous callers while the owner has
+// switched it on. What stays open then: the routes of the site's own rules "allow anyone" and
 // "allow signed", unless a built-in rule guards the call as well, and the shop's checkout. A
 // hard lockdown closes the checkout, whichever rule opens it to anyone: a login_only shop has
 // such rules, or it would sell nothing. It enforces whatever the modes say.
@@ -41,9 +45,13 @@ func (p *lockdown) Accompany(other policy.Policy) {
 	}
 }
 
-// CheckReading refuses what has no certain reading, since it may be a call.
+// CheckReading refuses what has no certain reading, since it may be a call that is closed.
 func (p *lockdown) CheckReading(r *policy.Request) (policy.Verdict, error) {
-	return policy.CheckReading(r)
+	v, err := policy.CheckReading(r)
+	if v.Refused() || err != nil {
+		return v, err
+	}
+	return v, r.CheckClosed()
 }
 
 // Check refuses the calls of anonymous callers, but for what is open.
@@ -52,6 +60,12 @@ func (p *lockdown) Check(ctx context.Context, r *policy.Request) (policy.Verdict
 }
 
 func (p *lockdown) check(ctx context.Context, r *policy.Request, early bool) (policy.Verdict, error) {
+	if line, closed := r.InForce.Closed(r.Call); closed {
+		return checkClosed(ctx, r, line)
+	}
+	if !r.InForce.Locked {
+		return policy.Verdict{}, nil
+	}
 	open, signed, err := p.opens(r, early)
 	switch {
 	case err != nil:
@@ -72,6 +86,22 @@ func (p *lockdown) check(ctx context.Context, r *policy.Request, early bool) (po
 		return policy.Verdict{}, nil
 	}
 	return policy.Verdict{Status: http.StatusUnauthorized, Code: policy.CodeNotLoggedIn, Message: messageLockdown, Rule: LockdownName}, nil
+}
+
+// checkClosed refuses a call that a line closes to whom the platform has not verified.
+func checkClosed(ctx context.Context, r *policy.Request, line policy.Match) (policy.Verdict, error) {
+	who, answer, err := r.Who(ctx)
+	switch {
+	case err != nil:
+		return policy.Verdict{}, err
+	case answer != nil:
+		return inOneWord(answer), nil
+	case who.Accepted():
+		return policy.Verdict{}, nil
+	}
+	return policy.Verdict{
+		Status: http.StatusUnauthorized, Code: policy.CodeNotLoggedIn, Message: messageClosed, Rule: line.Rule.String(), Origin: policy.OriginSwitch,
+	}, nil
 }
 
 // CheckEarly judges a batch by its own route.
@@ -95,7 +125,7 @@ func (p *lockdown) opens(r *policy.Request, early bool) (open, signed bool, err 
 	if checkout && !r.InForce.Hard {
 		return true, false, nil
 	}
-	if own.Rule == nil || own.Rule == &defaultAnyone || own.Rule.Who() != policy.Anyone && own.Rule.Who() != policy.BySignature {
+	if own.Rule == nil || own.Rule == &defaultAnyone || own.Rule.Origin() == policy.OriginSwitch || own.Rule.Who() != policy.Anyone && own.Rule.Who() != policy.BySignature {
 		return false, false, nil
 	}
 	if open = own.Rule.Who() == policy.Anyone; open && checkout {
@@ -113,7 +143,7 @@ func (p *lockdown) opens(r *policy.Request, early bool) (open, signed bool, err 
 // Rewrites asks for the body of an answer with embedded objects, since the platform itself
 // runs a call for each.
 func (p *lockdown) Rewrites(r *policy.Request) policy.Rewrite {
-	if r.InForce.Locked && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
+	if (r.InForce.Locked || r.InForce.Closes()) && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
 		return policy.RewriteBody
 	}
 	return policy.RewriteNothing
@@ -122,18 +152,28 @@ func (p *lockdown) Rewrites(r *policy.Request) policy.Rewrite {
 // Rewrite replaces the embedded objects that the lockdown closes.
 func (p *lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
 	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
-		if embedded != nil {
-			if open, _, err := p.opens(r.Part(embedded), false); open && err == nil {
-				return value
-			}
+		if embedded != nil && p.showsEmbedded(r.Part(embedded)) {
+			return value
 		}
 		return rewrite.ForbiddenEmbed()
 	})
 }
 
+// showsEmbedded tells whether an object is open that is embedded in the answer to an anonymous call.
+func (p *lockdown) showsEmbedded(r *policy.Request) bool {
+	if _, closed := r.InForce.Closed(r.Call); closed || !r.InForce.Locked {
+		return !closed
+	}
+	open, _, err := p.opens(r, false)
+	return open && err == nil
+}
+
 // Why implements [policy.Explainer].
 func (p *lockdown) Why(v policy.Verdict) string {
-	if v.Code == policy.CodeNotLoggedIn {
+	switch {
+	case v.Origin == policy.OriginSwitch:
+		return "The site's owner has closed this call for a while to everybody whom the platform does not know, and the caller sent no login that counts here."
+	case v.Code == policy.CodeNotLoggedIn:
 		return "The site's owner has closed the REST interface to visitors for a while, and the caller sent no login that counts here."
 	}
 	return whyLogin(v)

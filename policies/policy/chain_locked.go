@@ -2,7 +2,7 @@ package policy
 
 import "slices"
 
-// lock makes the links that judge while the site is locked: all, and the policy of the lockdown
+// lock makes the links that judge while the site, or a call of it, is closed by a switch: all, and the policy of the lockdown
 // behind those at its beginning that know why a request has no certain reading. A closed without New stands for none.
 func (c *Chain) lock(closed Entry) {
 	if closed.New == nil {
@@ -25,7 +25,7 @@ func (c *Chain) lock(closed Entry) {
 
 // linksFor returns the links that judge r.
 func (c *Chain) linksFor(r *Request) []*link {
-	if r.InForce.Locked {
+	if r.InForce.Locked || r.InForce.Closes() {
 		return c.locked
 	}
 	return c.links

@@ -8,6 +8,7 @@ const (
 	OriginOwn     Origin = "own"      // a line of the site's owner
 	OriginBuiltIn Origin = "built-in" // a guard of what is known to leak
 	OriginPlugin  Origin = "plugin"   // a line `allow plugin` or `deny plugin`
+	OriginSwitch  Origin = "switch"   // a line that is switched on while the gateway runs
 	OriginDefault Origin = "default"  // what holds where no rule matches, such as login_only
 )
 

@@ -45,7 +45,7 @@ func CheckReading(r *Request) (Verdict, error) {
 	if err := r.Bent(); err != nil {
 		return Verdict{}, err
 	}
-	return Verdict{}, r.checkWords()
+	return Verdict{}, r.checkWords(r.Site.worded)
 }
 
 // Bent returns the refusal of a call whose route is that of another one but for a dot, or nil.

@@ -12,6 +12,8 @@ import (
 type Switches struct {
 	Mode     Switch
 	Lockdown Switch
+	Opens    SwitchedLines
+	Closes   SwitchedLines
 	// All is the lockdown of all sites; nil if there is none.
 	All *Switch
 }
@@ -46,11 +48,17 @@ type InForce struct {
 	Mode   Mode // "" if it is the configured one
 	Locked bool
 	Hard   bool // see Switched
+
+	opens, closes []*SwitchedLine
 }
 
 // InForce returns what the switches say now. It asks for the time only if a switch is on.
 func (s *Switches) InForce(now func() time.Time) (f InForce) {
-	if s == nil || s.Mode.on.Load() == nil && s.Lockdown.on.Load() == nil && (s.All == nil || s.All.on.Load() == nil) {
+	if s == nil {
+		return f
+	}
+	f.opens, f.closes = s.Opens.at(now), s.Closes.at(now)
+	if s.Mode.on.Load() == nil && s.Lockdown.on.Load() == nil && (s.All == nil || s.All.on.Load() == nil) {
 		return f
 	}
 	t := now()

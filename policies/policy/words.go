@@ -36,19 +36,20 @@ func hasWord(p *routes.Pattern) bool {
 	return slices.ContainsFunc(segments[min(1, len(segments)):], func(s string) bool { return !routes.IsWildcard(s) })
 }
 
-// checkWords refuses a call, or a part of one, with a parameter that takes the place of a word of its route.
-func (r *Request) checkWords() error {
+// checkWords refuses a call, or a part of one, with a parameter that takes the place of a word that one of some lines has in its
+// route.
+func (r *Request) checkWords(lines []routes.Pattern) error {
 	if r.ClientURL == nil && r.HTTP.URL.RawQuery == "" && r.HTTP.ContentLength == 0 { // as most reads
 		return nil
 	}
-	if err := r.checkWordsOf(r.Call, r.Call); err != nil {
+	if err := r.checkWordsOf(lines, r.Call, r.Call); err != nil {
 		return err
 	}
 	for _, part := range r.Call.Parts {
-		if err := r.checkWordsOf(part, part); err != nil {
+		if err := r.checkWordsOf(lines, part, part); err != nil {
 			return err
 		}
-		if err := r.checkWordsOf(r.Call, part); err != nil { // the shop gives a part the groups of its batch
+		if err := r.checkWordsOf(lines, r.Call, part); err != nil { // the shop gives a part the groups of its batch
 			return err
 		}
 	}
@@ -56,8 +57,8 @@ func (r *Request) checkWords() error {
 }
 
 // checkWordsOf refuses a call if a parameter of by says another word than its route.
-func (r *Request) checkWordsOf(c, by *call.Call) error {
-	for _, g := range r.groups(c) {
+func (r *Request) checkWordsOf(lines []routes.Pattern, c, by *call.Call) error {
+	for _, g := range r.groups(lines, c) {
 		v, set, err := by.Scalar(g.Name)
 		_, compound := v.(call.Compound)
 		if err != nil || set && (compound || phpvars.Lower(fmt.Sprint(v)) != phpvars.Lower(c.Route[g.From:g.To])) {
@@ -67,17 +68,17 @@ func (r *Request) checkWordsOf(c, by *call.Call) error {
 	return nil
 }
 
-// groups returns the named groups of a call's route, if a line has a word in place of one: by the routes of the shops that
-// may answer for the host, or else by those that are known.
-func (r *Request) groups(c *call.Call) (all []index.Group) {
-	if !slices.ContainsFunc(r.Site.worded, func(line routes.Pattern) bool { return index.BeginsLike(&line, c.Route) }) {
+// groups returns the named groups of a call's route, if one of some lines has a word in place of one: by the routes of the
+// shops that may answer for the host, or else by those that are known.
+func (r *Request) groups(lines []routes.Pattern, c *call.Call) (all []index.Group) {
+	if !slices.ContainsFunc(lines, func(line routes.Pattern) bool { return index.BeginsLike(&line, c.Route) }) {
 		return nil
 	}
 	fits := false
 	ask := func(x *index.Index) {
 		pattern, ok := x.Dispatch(c.Route)
 		fits = fits || ok
-		if ok && slices.ContainsFunc(r.Site.worded, func(line routes.Pattern) bool { return pattern.HasWord(&line, c.Route) }) {
+		if ok && slices.ContainsFunc(lines, func(line routes.Pattern) bool { return pattern.HasWord(&line, c.Route) }) {
 			groups, _ := pattern.Groups(c.Route)
 			all = append(all, groups...)
 		}
@@ -97,7 +98,7 @@ func (r *Request) groups(c *call.Call) (all []index.Group) {
 
 // Replaces returns the parameters that take the place of what the route of a call says, if a line has a word there.
 func (r *Request) Replaces(c *call.Call) (names []string) {
-	for _, g := range r.groups(c) {
+	for _, g := range r.groups(r.Site.worded, c) {
 		names = append(names, g.Name)
 	}
 	return names

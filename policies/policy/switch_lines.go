@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
+)
+
+// SwitchedLine is a line that the owner has switched on while the gateway runs: `open` opens calls to anyone, and `close` closes
+// them to callers whom the platform has not verified.
+type SwitchedLine struct {
+	rules []Rule
+	until time.Time // zero where it ends when it is taken back
+}
+
+// NewSwitchedLine returns a line of this name, "open POST /acme/v1/callback", for the calls of rules, which are compiled. A zero
+// until means that it does not end by itself.
+func NewSwitchedLine(name string, rules []Rule, until time.Time) *SwitchedLine {
+	l := &SwitchedLine{slices.Clone(rules), until}
+	for i := range l.rules {
+		l.rules[i].As(OriginSwitch, name)
+	}
+	return l
+}
+
+// patterns returns the routes of the line.
+func (l *SwitchedLine) patterns() (all []routes.Pattern) {
+	for i := range l.rules {
+		all = append(all, l.rules[i].target.Routes()...)
+	}
+	return all
+}
+
+// SwitchedLines are lines that are switched on together. Many requests read them at once.
+type SwitchedLines struct {
+	on atomic.Pointer[[]*SwitchedLine]
+}
+
+// Set replaces the lines.
+func (s *SwitchedLines) Set(lines []*SwitchedLine) {
+	if len(lines) == 0 {
+		s.on.Store(nil)
+		return
+	}
+	s.on.Store(&lines)
+}
+
+// at returns the lines that are on at a time.
+func (s *SwitchedLines) at(now func() time.Time) []*SwitchedLine {
+	on := s.on.Load()
+	if on == nil {
+		return nil
+	}
+	lines, t := *on, time.Time{}
+	ended := func(l *SwitchedLine) bool {
+		if l.until.IsZero() {
+			return false
+		}
+		if t.IsZero() {
+			t = now()
+		}
+		return !t.Before(l.until)
+	}
+	if slices.ContainsFunc(lines, ended) {
+		lines = slices.DeleteFunc(slices.Clone(lines), ended)
+	}
+	return lines
+}
+
+// matching returns the rule of the first of some lines that matches a call.
+func matching(lines []*SwitchedLine, c *call.Call) (m Match, ok bool) {
+	for _, l := range lines {
+		for i := range l.rules {
+			if m, ok := l.rules[i].Match(c); ok {
+				return m, true
+			}
+		}
+	}
+	return m, false
+}
+
+// Opened returns the line `open` that opens a call.
+func (f *InForce) Opened(c *call.Call) (Match, bool) { return matching(f.opens, c) }
+
+// Closed returns the line `close` that closes a call.
+func (f *InForce) Closed(c *call.Call) (Match, bool) { return matching(f.closes, c) }
+
+// Closes tells whether any call is closed by a line.
+func (f *InForce) Closes() bool { return len(f.closes) > 0 }
+
+// CheckClosed refuses a call that the platform may run as one that a line closes: with another byte in place of a dot, or with a
+// parameter in place of a word of the route.
+func (r *Request) CheckClosed() error {
+	for _, l := range r.InForce.closes {
+		patterns := l.patterns()
+		if r.Call.Bent(patterns) {
+			return errRouteDot
+		}
+		if err := r.checkWords(patterns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckOpened is CheckClosed for the route of a line that opens a call.
+func (r *Request) CheckOpened(route *routes.Pattern) error {
+	return r.checkWords([]routes.Pattern{*route})
+}

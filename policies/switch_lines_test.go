@@ -1,0 +1,118 @@
+package policies
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+)
+
+// switched is a line that is switched on.
+func switched(t *testing.T, word, methods, route string, until time.Time) *policy.SwitchedLine {
+	t.Helper()
+	r := policy.Rule{Allow: "anyone", Routes: []string{route}}
+	if methods != "" {
+		r.Methods = strings.Split(methods, ",")
+	}
+	if err := r.Compile(); err != nil {
+		t.Fatal(err)
+	}
+	return policy.NewSwitchedLine(strings.TrimSpace(word+" "+methods)+" "+route, []policy.Rule{r}, until)
+}
+
+// TestSwitchedLines: what is opened passes only where nothing but login_only refuses it, and what is closed is so for everybody
+// whom the platform has not verified, whatever the modes say.
+func TestSwitchedLines(t *testing.T) {
+	t.Parallel()
+	nobody, admin := asktest.Answering(401, `{"code":"rest_not_logged_in"}`), asktest.Answering(200, policytest.AdminBody)
+	broken := asktest.Answering(500, "")
+	own := []policy.Option{
+		policytest.Line("login_only"), policytest.Line("signature hook", policytest.Line("key secret")),
+		policytest.Line("allow users /own/v1/**"), policytest.Line("deny /denied/v1/**"), policytest.Line("allow signed hook POST /hook/v1/in"),
+		policytest.Line("allow anyone /free/v1/**"), policytest.Line("scope erp", policytest.Line("key a1b2c3d"), policytest.Line("allow GET /wc/v3/orders")),
+	}
+	key := "Authorization: Basic Y2tfMDAwMDAwMGExYjJjM2Q6Y3NfeA==" // ck_0000000a1b2c3d
+	for name, tt := range map[string]struct {
+		opens, closes        string // "POST /a/b", several with ";"
+		backend              *asktest.Platform
+		method, target, body string
+		headers              []string
+		force                policy.InForce
+		want                 string // "passes", or the status and the rule
+	}{
+		"what nobody opened":        {method: "POST", target: "/acme/v1/x", want: "401 login_only"},
+		"what is opened":            {opens: "POST /acme/v1/x", method: "POST", target: "/acme/v1/x", want: "passes"},
+		"another method":            {opens: "POST /acme/v1/x", method: "GET", target: "/acme/v1/x", want: "401 login_only"},
+		"another route":             {opens: "POST /acme/v1/x", method: "POST", target: "/acme/v1/y", want: "401 login_only"},
+		"a line for users":          {opens: " /own/v1/x", method: "GET", target: "/own/v1/x", want: "401 allow users /own/v1/**"},
+		"a line that denies":        {opens: " /denied/v1/x", method: "GET", target: "/denied/v1/x", want: "403 deny /denied/v1/**"},
+		"a line for who signs":      {opens: "POST /hook/v1/in", method: "POST", target: "/hook/v1/in", want: "401 allow signed hook POST /hook/v1/in"},
+		"a built-in guard":          {opens: " /wp/v2/users", method: "GET", target: "/wp/v2/users", want: "401 built-in: only users /wp/v2/users /wp/v2/users/*"},
+		"a scope":                   {opens: "POST /wc/v3/orders", method: "POST", target: "/wc/v3/orders", headers: []string{key}, want: "403 scope erp"},
+		"a lockdown":                {opens: "POST /acme/v1/x", method: "POST", target: "/acme/v1/x", force: policy.InForce{Locked: true}, want: "401 lockdown"},
+		"what is closed as well":    {opens: "POST /acme/v1/x", closes: "POST /acme/v1/x", method: "POST", target: "/acme/v1/x", want: "401 close POST /acme/v1/x"},
+		"another word":              {opens: "PUT /wp/v2/plugins/hello", method: "PUT", target: "/wp/v2/plugins/hello", body: `{"plugin":"other"}`, want: "400 parameter_outside_path"},
+		"an owner's line, closed":   {closes: "GET /free/v1/x", method: "GET", target: "/free/v1/x", want: "401 close GET /free/v1/x"},
+		"beside it":                 {closes: "GET /free/v1/x", method: "GET", target: "/free/v1/y", want: "passes"},
+		"closed, observed":          {closes: "GET /free/v1/x", method: "GET", target: "/free/v1/x", force: policy.InForce{Mode: policy.Observe}, want: "401 close GET /free/v1/x"},
+		"beside it, observed":       {closes: "GET /free/v1/x", method: "GET", target: "/acme/v1/y", force: policy.InForce{Mode: policy.Observe}, want: "passes"},
+		"a login":                   {closes: "GET /free/v1/x", backend: admin, method: "GET", target: "/free/v1/x", headers: []string{policytest.BasicAuth}, want: "passes"},
+		"a login that nobody has":   {closes: "GET /free/v1/x", method: "GET", target: "/free/v1/x", headers: []string{policytest.BasicAuth}, want: "401 close GET /free/v1/x"},
+		"nobody can say":            {closes: "GET /free/v1/x", backend: broken, method: "GET", target: "/free/v1/x", headers: []string{policytest.BasicAuth}, want: "503 lockdown"},
+		"a signature":               {closes: "POST /hook/v1/in", method: "POST", target: "/hook/v1/in", headers: []string{"X-Signature: x"}, want: "401 close POST /hook/v1/in"},
+		"OAuth 1":                   {closes: "GET /wc/v3/orders", backend: asktest.Answering(401, `{"code":"woocommerce_rest_authentication_error"}`), method: "GET", target: "/wc/v3/orders?oauth_consumer_key=ck_x&oauth_signature=x&oauth_signature_method=HMAC-SHA1&oauth_timestamp=1&oauth_nonce=a", want: "401 close GET /wc/v3/orders"},
+		"by rest_route":             {closes: "GET /free/v1/x", method: "GET", target: "/?rest_route=/free/v1/x", want: "401 close GET /free/v1/x"},
+		"HEAD":                      {closes: "GET /free/v1/x", method: "HEAD", target: "/free/v1/x", want: "401 close GET /free/v1/x"},
+		"by a dot":                  {closes: " /free.a/v1/x", method: "GET", target: "/freeXa/v1/x", force: policy.InForce{Mode: policy.Observe}, want: "400 route_dot"},
+		"by a word":                 {closes: "PUT /wp/v2/plugins/hello", method: "PUT", target: "/wp/v2/plugins/other", body: `{"plugin":"hello"}`, force: policy.InForce{Mode: policy.Observe}, want: "400 parameter_outside_path"},
+		"without a certain reading": {closes: "GET /free/v1/x", method: "GET", target: "/?rest_route[]=/free/v1/x", force: policy.InForce{Mode: policy.Observe}, want: "400 variables"},
+		"a part of a batch":         {closes: "POST /free/v1/x", backend: admin, method: "POST", target: "/batch/v1", body: `{"requests":[{"path":"/free/v1/x"}]}`, headers: []string{policytest.BasicAuth}, want: "passes"},
+		"a part of nobody's":        {closes: "POST /free/v1/x", method: "POST", target: "/wc/store/v1/batch", body: `{"requests":[{"path":"/free/v1/x"}]}`, force: policy.InForce{Mode: policy.Observe}, want: "401 close POST /free/v1/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := policytest.NewSite(t)
+			c := chained(t, s, policy.Enforce, own)
+			if tt.backend == nil {
+				tt.backend = nobody
+			}
+			target := "/wp-json" + tt.target
+			if strings.HasPrefix(tt.target, "/?") {
+				target = tt.target
+			}
+			headers := tt.headers
+			if tt.body != "" {
+				headers = append(headers, policytest.JSONType)
+			}
+			r := policytest.Request(t, s, tt.backend, tt.method, target, tt.body, headers...)
+			on := new(policy.Switches)
+			for word, lines := range map[string]string{"open": tt.opens, "close": tt.closes} {
+				if methods, route, ok := strings.Cut(lines, " "); ok {
+					map[string]*policy.SwitchedLines{"open": &on.Opens, "close": &on.Closes}[word].Set([]*policy.SwitchedLine{switched(t, word, methods, route, time.Time{})})
+				}
+			}
+			if tt.force.Mode != "" {
+				on.Mode.Set(policy.Switched{Mode: tt.force.Mode, Until: s.Now().Add(time.Hour)})
+			}
+			if tt.force.Locked {
+				on.Lockdown.Set(policy.Switched{Until: s.Now().Add(time.Hour)})
+			}
+			r.InForce = on.InForce(s.Now)
+			d := c.Judge(t.Context(), r)
+			got := "passes"
+			if d.Outcome == policy.Refuse {
+				got = strings.Join([]string{statusText(d.Verdict.Status), d.Verdict.Rule}, " ")
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q: %+v, %v", got, tt.want, d.Verdict, d.Err)
+			}
+		})
+	}
+}
+
+func statusText(status int) string {
+	return string([]byte{'0' + byte(status/100), '0' + byte(status/10%10), '0' + byte(status%10)})
+}
