@@ -25,6 +25,10 @@ const (
 	// MaxSwitched is the longest time for which a switch may be on. What should last longer
 	// belongs in the configuration.
 	MaxSwitched = 30 * 24 * time.Hour
+	// MaxOpened is the longest time for which a line may open calls.
+	MaxOpened = 7 * 24 * time.Hour
+	// MaxLines bounds the lines of one site that are switched on.
+	MaxLines = 100
 )
 
 // Sites is the answer to GET [SitesPath]: an S is a [Site] and a T a [Store]. Who hands them on reads them

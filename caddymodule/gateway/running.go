@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -50,7 +51,7 @@ func (r *running) stop(a *App) {
 	if len(r.apps) == 0 {
 		current.Store(nil)
 		r.followers.End()
-		r.board.Connect(nil)
+		r.board.Connect(nil, "")
 		return
 	}
 	r.use(r.apps[len(r.apps)-1])
@@ -58,7 +59,7 @@ func (r *running) stop(a *App) {
 
 func (r *running) use(a *App) {
 	current.Store(a)
-	r.board.Connect(a.shared)
+	r.board.Connect(a.shared, filepath.Join(caddy.AppDataDir(), "restwarden", "switches.json"))
 }
 
 // storeLogger and switchLogger return the loggers of the Redis and of the switches, which outlive

@@ -1,14 +1,16 @@
-// Package switches has what operators switch while the gateway runs: the mode of a site, and lockdowns.
-// It survives reloads, and tells the other gateways of a store.
+// Package switches has what operators switch while the gateway runs: the mode of a site, lockdowns, and lines that open or close
+// calls. It survives reloads and restarts, and tells the other gateways of a store.
 package switches
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -21,16 +23,23 @@ type Board struct {
 	all    policy.Switch // the lockdown of all sites
 
 	mu       sync.Mutex
-	settings map[id]setting              // until they end
+	file     *file                       // nil before Connect
+	settings map[id]kept                 // until they end
 	sites    map[string]*policy.Switches // of those that are guarded
 	timer    *time.Timer                 // for the next setting that ends; nil without one
 	link     *link                       // nil without a shared store
 }
 
+// kept is a setting until it ends.
+type kept struct {
+	setting
+	ends time.Time // by the clock that runs on whatever the time is set to
+}
+
 // New returns a board on which nothing is switched on. It logs to the logger that logger
 // returns at the time.
 func New(logger func() *zap.Logger) *Board {
-	return &Board{logger: logger, settings: map[id]setting{}, sites: map[string]*policy.Switches{}}
+	return &Board{logger: logger, settings: map[id]kept{}, sites: map[string]*policy.Switches{}}
 }
 
 // Close stops the timer.
@@ -44,10 +53,14 @@ func (b *Board) Close() error {
 }
 
 // Connect links the board to the store that the gateway shares with others, or to none if
-// shared is nil. It reads what they have switched, in the background.
-func (b *Board) Connect(shared store.Store) {
+// shared is nil. It reads what they have switched, in the background, and first what was switched on before a restart, from a
+// file, where all is kept from then on.
+func (b *Board) Connect(shared store.Store, path string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if path != "" && (b.file == nil || b.file.path != path) {
+		b.open(path)
+	}
 	if b.link != nil && b.link.store != shared {
 		b.link.stop()
 		b.link = nil
@@ -68,10 +81,11 @@ func (b *Board) Join(site string, own *policy.Switches) {
 	defer b.mu.Unlock()
 	b.sites[site] = own
 	for _, kind := range []string{kindMode, kindLockdown} {
-		if on, ok := b.settings[id{kind, site}]; ok {
-			b.apply(&on)
+		if on, ok := b.settings[id{kind: kind, site: site}]; ok {
+			b.apply(&on.setting)
 		}
 	}
+	b.applyLines(site)
 }
 
 // Leave undoes Join. The board remembers what is switched on.
@@ -102,42 +116,42 @@ func (b *Board) set(s setting, lasts time.Duration, by string) error {
 	b.mu.Lock()
 	now := time.Now()
 	before, known := b.settings[s.id()]
-	s.Set = max(now.UnixNano(), before.Set+1)
+	s.Set, s.By = max(now.UnixNano(), before.Set+1), by
 	s.Until = now.Add(lasts).UnixMilli()
 	if s.Off = lasts == 0; s.Off {
-		s.Until = now.Add(time.Minute).UnixMilli()
+		s.Calls, s.Until = nil, now.Add(time.Minute).UnixMilli()
 		if known {
-			s.Until = max(s.Until, before.Until)
+			s.Until = max(s.Until, min(before.until().UnixMilli(), now.Add(adminapi.MaxSwitched).UnixMilli()))
 		}
 	}
+	if lasts == Forever {
+		s.Until = 0
+	}
 	b.merge(s, by)
-	link := b.link
+	unkept, link := b.save(), b.link
 	b.mu.Unlock()
 	if link == nil {
-		return nil
+		return unkept
 	}
 	err := link.share(s)
 	if err != nil {
 		link.read() // shares it as soon as the store answers
 	}
-	return err
+	return errors.Join(unkept, err)
 }
 
 // merge takes over a setting if it is later than the known one.
 func (b *Board) merge(s setting, by string) {
 	before, known := b.settings[s.id()]
-	if known && before.Set >= s.Set || !s.until().After(time.Now()) {
+	now := time.Now()
+	if known && before.Set >= s.Set || !s.until().After(now) || s.isLine() && !known && b.lines(s.Site) >= adminapi.MaxLines {
 		return
 	}
-	b.settings[s.id()] = s
+	b.settings[s.id()] = kept{s, now.Add(s.until().Sub(now.Round(0)))}
 	b.apply(&s)
 	b.wind()
 	if !s.Off {
-		how := zap.String("mode", string(s.Mode))
-		if s.Kind == kindLockdown {
-			how = zap.Bool("hard", s.Hard)
-		}
-		b.logger().Warn("switched on", s.fields(how, zap.Time("until", s.until()), zap.String("by", by))...)
+		b.logger().Warn("switched on", s.fields(append(s.how(), zap.String("by", by))...)...)
 	} else if known && !before.Off {
 		b.logger().Warn("switched off", s.fields(zap.String("by", by))...)
 	}
@@ -145,6 +159,10 @@ func (b *Board) merge(s setting, by string) {
 
 // apply makes a setting count.
 func (b *Board) apply(s *setting) {
+	if s.isLine() {
+		b.applyLines(s.Site)
+		return
+	}
 	to := b.of(s.id())
 	switch {
 	case to == nil:
@@ -175,14 +193,14 @@ func (b *Board) wind() {
 		b.timer.Stop()
 		b.timer = nil
 	}
-	var next int64
+	var next time.Time
 	for _, s := range b.settings {
-		if next == 0 || s.Until < next {
-			next = s.Until
+		if next.IsZero() || s.ends.Before(next) {
+			next = s.ends
 		}
 	}
-	if next > 0 {
-		b.timer = time.AfterFunc(time.Until(time.UnixMilli(next)), b.expire)
+	if !next.IsZero() {
+		b.timer = time.AfterFunc(time.Until(next), b.expire)
 	}
 }
 
@@ -193,7 +211,7 @@ func (b *Board) WarnOrphans(guarded []string) {
 	defer b.mu.Unlock()
 	for _, s := range b.settings {
 		if !s.Off && s.Site != "" && !slices.Contains(guarded, s.Site) {
-			b.logger().Warn("a switch is on for a site that is not guarded: has its first host changed?", s.fields(zap.Time("until", s.until()))...)
+			b.logger().Warn("a switch is on for a site that is not guarded: has its first host changed?", s.fields(s.how()...)...)
 		}
 	}
 }
@@ -204,11 +222,13 @@ func (b *Board) expire() {
 	defer b.mu.Unlock()
 	now := time.Now()
 	for name, s := range b.settings {
-		if s.until().After(now) {
+		if s.ends.After(now) {
 			continue
 		}
 		delete(b.settings, name)
-		if to := b.of(name); to != nil {
+		if s.isLine() {
+			b.applyLines(s.Site)
+		} else if to := b.of(name); to != nil {
 			to.Off()
 		}
 		if !s.Off {

@@ -22,19 +22,19 @@ func TestBoard(t *testing.T) {
 	if err := b.SetLockdown("a.example", false, time.Hour, "test"); err != nil || !locked() {
 		t.Fatal(err)
 	}
-	on := b.settings[id{kindLockdown, "a.example"}]
-	older := on
+	on := b.settings[id{kind: kindLockdown, site: "a.example"}]
+	older := on.setting
 	older.Off, older.Set = true, on.Set-1
 	l := &link{board: b, ctx: context.Background()}
 	if l.take(older); !locked() {
 		t.Error("an earlier setting counts")
 	}
-	later := on
+	later := on.setting
 	later.Off, later.Set = true, on.Set+1
 	if l.take(later); locked() {
 		t.Error("a later setting does not count")
 	}
-	l.take(on)
+	l.take(on.setting)
 	if locked() {
 		t.Error("the first setting counts again")
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -103,7 +105,13 @@ func (l *link) take(s setting) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if l.ctx.Err() == nil && (s.Site == "" || b.sites[s.Site] != nil) {
+		before := b.settings[s.id()].Set
 		b.merge(s, "another gateway")
+		if b.settings[s.id()].Set != before {
+			if err := b.save(); err != nil {
+				b.logger().Error("what another gateway has switched is not kept", s.fields(zap.Error(err))...)
+			}
+		}
 	}
 }
 
@@ -117,10 +125,52 @@ func (l *link) share(s setting) error {
 	if ttl <= 0 {
 		return nil
 	}
-	if err := l.store.Set(l.ctx, s.key(), string(text), ttl); err != nil {
+	if s.isLine() {
+		err = l.shareLines(s.Site)
+	} else {
+		err = l.store.Set(l.ctx, s.stored().key(), string(text), ttl)
+	}
+	if err != nil {
 		return err
 	}
 	return l.store.Announce(l.ctx, messageMark, messageWord+string(text), ttl)
+}
+
+// shareLines stores the lines of a site, with those that other gateways have stored. What two gateways store at once, each of
+// them tells the other, and stores when it reads next.
+func (l *link) shareLines(site string) error {
+	key := id{kind: kindLines, site: site}.key()
+	text, _, err := l.store.Get(l.ctx, key)
+	if err != nil {
+		return err
+	}
+	all, now := map[id]setting{}, time.Now()
+	stored, _ := readSettings(text, now) // "" is none
+	for _, s := range stored {
+		all[s.id()] = s
+	}
+	_, own := l.known()
+	last := now
+	var list []setting
+	for name, s := range own {
+		if s.isLine() && s.Site == site && s.Set > all[name].Set {
+			all[name] = s
+		}
+	}
+	for _, s := range all {
+		list = append(list, s)
+		if s.until().After(last) {
+			last = s.until()
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	value, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return l.store.Set(l.ctx, key, string(value), last.Sub(now))
 }
 
 // reconcile takes over the settings of the store that are later than those known here,
@@ -131,16 +181,18 @@ func (l *link) reconcile() error {
 	for some := range slices.Chunk(names, readAtOnce) {
 		keys := make([]string, len(some))
 		for i, name := range some {
-			keys[i] = (&setting{Kind: name.kind, Site: name.site}).key()
+			keys[i] = name.key()
 		}
 		values, err := l.store.GetAll(l.ctx, keys...)
 		if err != nil {
 			return err
 		}
 		for i, name := range some {
-			if s, err := parseSetting(values[keys[i]], time.Now()); err == nil && s.id() == name {
-				stored[name] = s
-				l.take(s)
+			for _, s := range settingsIn(values[keys[i]], name.kind) {
+				if s.stored() == name {
+					stored[s.id()] = s
+					l.take(s)
+				}
 			}
 		}
 	}
@@ -154,20 +206,32 @@ func (l *link) reconcile() error {
 	return nil
 }
 
-// known returns the names of all switches and the settings that are known here.
+// settingsIn returns the settings of a value of the store: those of lines are a list.
+func settingsIn(value, kind string) (all []setting) {
+	if kind == kindLines {
+		all, _ = readSettings(value, time.Now())
+		return all
+	}
+	if s, err := parseSetting(value, time.Now()); err == nil {
+		all = []setting{s}
+	}
+	return all
+}
+
+// known returns the names of all values of the store and the settings that are known here.
 func (l *link) known() (names []id, own map[id]setting) {
 	b := l.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	names = []id{{kindLockdown, ""}}
+	names = []id{{kind: kindLockdown}}
 	for site := range b.sites {
-		names = append(names, id{kindMode, site}, id{kindLockdown, site})
+		names = append(names, id{kind: kindMode, site: site}, id{kind: kindLockdown, site: site}, id{kind: kindLines, site: site})
 	}
 	own = make(map[id]setting, len(b.settings))
 	for name, s := range b.settings {
-		own[name] = s
-		if name.site != "" && b.sites[name.site] == nil {
-			names = append(names, name)
+		own[name] = s.setting
+		if name.site != "" && b.sites[name.site] == nil && !slices.Contains(names, s.stored()) {
+			names = append(names, s.stored())
 		}
 	}
 	return names, own

@@ -17,10 +17,21 @@ import (
 const (
 	kindMode     = "mode"
 	kindLockdown = "lockdown"
+	kindOpen     = "open"
+	kindClose    = "close"
 )
 
-// id identifies a switch: its kind, and the site or "" for all sites.
-type id struct{ kind, site string }
+// kindLines stands for all lines of a site, which are one value of a store.
+const kindLines = "lines"
+
+// id identifies a switch: its kind, the site or "" for all sites, and what a line says.
+type id struct{ kind, site, line string }
+
+// Calls are calls that a line names, as a rule does.
+type Calls struct {
+	Methods []string `json:"methods,omitempty"`
+	Routes  []string `json:"routes"`
+}
 
 // setting is the state of a switch, as gateways tell it to each other. Of two settings of
 // one switch the later counts.
@@ -29,26 +40,84 @@ type setting struct {
 	Site string      `json:"site,omitempty"`
 	Mode policy.Mode `json:"mode,omitempty"`
 	Hard bool        `json:"hard,omitempty"`
+	// Line is what a line says, "POST /acme/v1/callback" or "plugin contact-form-7", and Calls what it stands for.
+	Line  string  `json:"line,omitempty"`
+	Calls []Calls `json:"calls,omitempty"`
+	// By says who set it.
+	By string `json:"by,omitempty"`
 	// Off ends what was switched on before. It is kept until that would have ended.
 	Off   bool  `json:"off,omitempty"`
-	Until int64 `json:"until"` // UNIX milliseconds
-	Set   int64 `json:"set"`   // UNIX nanoseconds, when it was set
+	Until int64 `json:"until,omitempty"` // UNIX milliseconds; 0 for a line that does not end by itself
+	Set   int64 `json:"set"`             // UNIX nanoseconds, when it was set
 }
 
-func (s *setting) id() id           { return id{s.Kind, s.Site} }
-func (s *setting) until() time.Time { return time.UnixMilli(s.Until) }
+func (s *setting) id() id       { return id{s.Kind, s.Site, s.Line} }
+func (s *setting) isLine() bool { return s.Kind == kindOpen || s.Kind == kindClose }
+
+// until returns when the setting ends, far in the future where it does not.
+func (s *setting) until() time.Time {
+	if s.Until == 0 {
+		return time.Unix(0, s.Set).Add(forever)
+	}
+	return time.UnixMilli(s.Until)
+}
+
 func (s *setting) switched() policy.Switched {
 	return policy.Switched{Mode: s.Mode, Hard: s.Hard, Until: s.until()}
+}
+
+// line returns the line that the setting switches on. It ends by the clock that runs on whatever the time is set to.
+func (s *setting) line(now time.Time) (*policy.SwitchedLine, error) {
+	var rules []policy.Rule
+	for _, c := range s.Calls {
+		r := policy.Rule{Allow: "anyone", Methods: c.Methods, Routes: c.Routes}
+		if err := r.Compile(); err != nil {
+			return nil, err
+		}
+		rules = append(rules, r)
+	}
+	var until time.Time
+	if s.Until != 0 {
+		until = now.Add(s.until().Sub(now.Round(0)))
+	}
+	return policy.NewSwitchedLine(s.Kind+" "+s.Line, rules, until), nil
+}
+
+// how are the fields of the log that say what is switched on, and until when.
+func (s *setting) how() []zap.Field {
+	var fields []zap.Field
+	switch s.Kind {
+	case kindMode:
+		fields = append(fields, zap.String("mode", string(s.Mode)))
+	case kindLockdown:
+		fields = append(fields, zap.Bool("hard", s.Hard))
+	}
+	if s.Until != 0 {
+		fields = append(fields, zap.Time("until", s.until()))
+	}
+	return fields
 }
 
 // fields are those of a line of the log.
 func (s *setting) fields(more ...zap.Field) []zap.Field {
 	site := cmp.Or(s.Site, "all") // a lockdown of all sites
-	return append([]zap.Field{zap.String("switch", s.Kind), zap.String("site", site)}, more...)
+	fields := []zap.Field{zap.String("switch", s.Kind), zap.String("site", site)}
+	if s.Line != "" {
+		fields = append(fields, zap.String("line", s.Line))
+	}
+	return append(fields, more...)
 }
 
-// key is the key of the setting in a store.
-func (s *setting) key() string { return "switch:" + s.Kind + ":" + s.Site }
+// key is the key of a switch in a store. The lines of a site have one.
+func (name id) key() string { return "switch:" + name.kind + ":" + name.site }
+
+// stored names the value of a store that the setting is in.
+func (s *setting) stored() id {
+	if s.isLine() {
+		return id{kind: kindLines, site: s.Site}
+	}
+	return s.id()
+}
 
 var errSetting = errors.New("not a setting of a switch")
 
@@ -59,9 +128,22 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	if err := d.Decode(&s); err != nil || d.More() {
 		return s, errors.Join(errSetting, err)
 	}
-	left := s.until().Sub(now)
+	left, most := s.until().Sub(now), adminapi.MaxSwitched
+	switch s.Kind {
+	case kindOpen:
+		most = adminapi.MaxOpened
+	case kindClose:
+		most = forever
+	}
+	if s.Off {
+		most = max(most, adminapi.MaxSwitched)
+	}
 	switch {
-	case left <= 0, left > adminapi.MaxSwitched+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
+	case left <= 0, left > most+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
+		return s, errSetting
+	case s.isLine():
+		return s, s.checkLine(now)
+	case s.Line != "" || s.Calls != nil || s.Until == 0:
 		return s, errSetting
 	case s.Kind == kindLockdown && s.Mode == "":
 		return s, nil
@@ -69,4 +151,26 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 		return s, nil
 	}
 	return s, errSetting
+}
+
+// forever is how long a line lasts that does not end by itself.
+const forever = 10 * 365 * 24 * time.Hour
+
+// The bounds of a line.
+const (
+	maxLine  = 500 // bytes
+	maxCalls = 100
+	maxBy    = 200 // bytes
+)
+
+// checkLine checks a line of another gateway, or of a file.
+func (s *setting) checkLine(now time.Time) error {
+	switch {
+	case s.Site == "", s.Line == "", len(s.Line) > maxLine, len(s.By) > maxBy, len(s.Calls) > maxCalls, len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
+		return errSetting
+	case s.Kind == kindOpen && s.Until == 0:
+		return errSetting
+	}
+	_, err := s.line(now)
+	return err
 }

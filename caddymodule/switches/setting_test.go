@@ -2,6 +2,7 @@ package switches
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -19,16 +20,26 @@ func FuzzSetting(f *testing.F) {
 	f.Add(strings.Replace(string(text), "lockdown", "mode", 1))
 	f.Add(`{"kind":"mode","site":"a","mode":"observe","until":1800000001000,"set":1}`)
 	f.Add("7f all")
+	line := setting{Kind: kindOpen, Site: "a", Line: "POST /a/b", Calls: []Calls{{Methods: []string{"POST"}, Routes: []string{"/a/b"}}}, By: "x", Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
+	text, _ = json.Marshal(line)
+	f.Add(string(text))
+	line.Kind, line.Until = kindClose, 0
+	text, _ = json.Marshal(line)
+	f.Add(string(text))
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := parseSetting(text, now)
 		if err != nil {
 			return
 		}
-		if left := s.until().Sub(now); left <= 0 || left > adminapi.MaxSwitched+time.Hour {
+		most := adminapi.MaxSwitched
+		if s.Kind == kindClose {
+			most = forever
+		}
+		if left := s.until().Sub(now); left <= 0 || left > most+time.Hour {
 			t.Errorf("lasts %s", left)
 		}
 		again, _ := json.Marshal(s)
-		if same, err := parseSetting(string(again), now); err != nil || same != s {
+		if same, err := parseSetting(string(again), now); err != nil || !reflect.DeepEqual(same, s) {
 			t.Errorf("%+v, %v, want %+v", same, err, s)
 		}
 	})

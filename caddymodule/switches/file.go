@@ -1,0 +1,120 @@
+package switches
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// file keeps what is switched on, so that no restart ends it.
+type file struct{ path string }
+
+// maxFile bounds the file, in bytes.
+const maxFile = 64 << 20
+
+// open reads the settings of a file, and keeps them there from then on.
+func (b *Board) open(path string) {
+	b.file = &file{path}
+	settings, err := b.file.read()
+	if err != nil {
+		b.logger().Error("what is switched on cannot be read: a line that was closed before may be open", zap.String("file", path), zap.Error(err))
+	}
+	for _, s := range settings {
+		b.merge(s, "a restart")
+	}
+}
+
+// read returns the settings of the file; none where there is no file. What is none is left out, and the error says so.
+func (f *file) read() (settings []setting, err error) {
+	info, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("the file has %d bytes", info.Size())
+	}
+	text, err := os.ReadFile(f.path)
+	if err != nil {
+		return nil, err
+	}
+	return readSettings(string(text), time.Now())
+}
+
+// readSettings reads a list of settings. Those that have ended are left out.
+func readSettings(text string, now time.Time) (settings []setting, err error) {
+	var all []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		s, wrong := parseSetting(string(one), now)
+		var ended setting
+		switch {
+		case wrong == nil:
+			settings = append(settings, s)
+		case json.Unmarshal(one, &ended) == nil && ended.Set > 0 && !ended.until().After(now):
+		default:
+			err = errors.Join(err, fmt.Errorf("%w: %.200s", wrong, one))
+		}
+	}
+	return settings, err
+}
+
+// save writes all settings into the file, with those of other processes that share it.
+func (b *Board) save() error {
+	if b.file == nil {
+		return nil
+	}
+	all := map[id]setting{}
+	others, _ := b.file.read() // what is wrong there was told
+	for _, s := range others {
+		all[s.id()] = s
+	}
+	for name, s := range b.settings {
+		if s.Set >= all[name].Set {
+			all[name] = s.setting
+		}
+	}
+	list := make([]setting, 0, len(all))
+	for _, s := range all {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(x, y setting) int { return int(x.Set - y.Set) })
+	if err := b.file.write(list); err != nil {
+		return fmt.Errorf("a restart would end it, since it cannot be kept: %w", err)
+	}
+	return nil
+}
+
+// write replaces the file in one step.
+func (f *file) write(settings []setting) error {
+	text, err := json.MarshalIndent(settings, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return err
+	}
+	next, err := os.CreateTemp(filepath.Dir(f.path), "switches-*.json")
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(append(text, '\n'))
+	err = errors.Join(err, next.Sync(), next.Close())
+	if err == nil {
+		err = os.Rename(next.Name(), f.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(next.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package switches
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// Forever is how long a line lasts that closes calls until it is taken back.
+const Forever time.Duration = -1
+
+// Line is a line that is switched on.
+type Line struct {
+	Line  string // "POST /acme/v1/callback", "plugin contact-form-7"
+	Calls []Calls
+	Set   time.Time
+	Until *time.Time // nil where it does not end by itself
+	By    string
+}
+
+// SetOpen switches on a line that opens calls of a site to anyone, for a time of up to [adminapi.MaxOpened], or takes it back if the time
+// is 0, as [Board.SetMode] switches the mode.
+func (b *Board) SetOpen(site string, line Line, lasts time.Duration, by string) error {
+	return b.setLine(kindOpen, site, &line, lasts, by)
+}
+
+// SetClose is SetOpen for a line that closes calls, for any time, or Forever.
+func (b *Board) SetClose(site string, line Line, lasts time.Duration, by string) error {
+	return b.setLine(kindClose, site, &line, lasts, by)
+}
+
+func (b *Board) setLine(kind, site string, line *Line, lasts time.Duration, by string) error {
+	s := setting{Kind: kind, Site: site, Line: line.Line, Calls: line.Calls}
+	b.mu.Lock()
+	_, known := b.settings[s.id()]
+	full := !known && b.lines(site) >= adminapi.MaxLines
+	b.mu.Unlock()
+	switch {
+	case lasts == 0 && !known:
+		return ErrNoLine
+	case full && lasts != 0:
+		return fmt.Errorf("%s has %d lines that are switched on: take some back", site, adminapi.MaxLines)
+	}
+	return b.set(s, lasts, by)
+}
+
+// ErrNoLine says that there is no such line to be taken back.
+var ErrNoLine = fmt.Errorf("no such line is switched on")
+
+// Opens and Closes return the lines of a site that are on, in the order in which they were set.
+func (b *Board) Opens(site string) []Line  { return b.on(kindOpen, site) }
+func (b *Board) Closes(site string) []Line { return b.on(kindClose, site) }
+
+func (b *Board) on(kind, site string) (all []Line) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.linesOf(kind, site) {
+		line := Line{Line: s.Line, Calls: s.Calls, Set: time.Unix(0, s.Set), By: s.By}
+		if s.Until != 0 {
+			until := s.until()
+			line.Until = &until
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+// linesOf returns the lines of a kind of a site that are on, in the order in which they were set.
+func (b *Board) linesOf(kind, site string) (all []setting) {
+	now := time.Now()
+	for _, s := range b.settings {
+		if s.Kind == kind && s.Site == site && !s.Off && s.ends.After(now) {
+			all = append(all, s.setting)
+		}
+	}
+	slices.SortFunc(all, func(x, y setting) int { return cmp.Or(cmp.Compare(x.Set, y.Set), cmp.Compare(x.Line, y.Line)) })
+	return all
+}
+
+// lines returns how many lines of a site are kept.
+func (b *Board) lines(site string) (n int) {
+	for _, s := range b.settings {
+		if s.isLine() && s.Site == site {
+			n++
+		}
+	}
+	return n
+}
+
+// applyLines makes the lines of a site count.
+func (b *Board) applyLines(site string) {
+	own, now := b.sites[site], time.Now()
+	if own == nil {
+		return
+	}
+	for kind, to := range map[string]*policy.SwitchedLines{kindOpen: &own.Opens, kindClose: &own.Closes} {
+		var lines []*policy.SwitchedLine
+		for _, s := range b.linesOf(kind, site) {
+			if line, err := s.line(now); err == nil { // it was checked when it came
+				lines = append(lines, line)
+			}
+		}
+		to.Set(lines)
+	}
+}

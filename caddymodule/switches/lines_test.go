@@ -1,0 +1,103 @@
+package switches
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// ofLine is a line for a call.
+func ofLine(methods, route string) Line {
+	return Line{Line: methods + " " + route, Calls: []Calls{{Methods: strings.Split(methods, ","), Routes: []string{route}}}}
+}
+
+// opened and closed tell whether switches open or close POST /a/b.
+func opened(s *policy.Switches) bool {
+	f := s.InForce(time.Now)
+	_, ok := f.Opened(&call.Call{Method: "POST", Key: "/a/b", Route: "/a/b"})
+	return ok
+}
+
+func closed(s *policy.Switches) bool {
+	f := s.InForce(time.Now)
+	_, ok := f.Closed(&call.Call{Method: "POST", Key: "/a/b", Route: "/a/b"})
+	return ok
+}
+
+// TestLines_Restart: what is closed stays so over a restart, until it is taken back, and what is opened until it ends. A file that
+// cannot be read is told, and nothing of it counts.
+func TestLines_Restart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "restwarden", "switches.json")
+	begin := func() (*Board, *policy.Switches, *observer.ObservedLogs) {
+		core, logs := observer.New(zap.InfoLevel)
+		b, s := New(func() *zap.Logger { return zap.New(core) }), new(policy.Switches)
+		b.Join("a.example", s)
+		b.Connect(nil, path)
+		return b, s, logs
+	}
+	b, s, _ := begin()
+	line := ofLine("POST", "/a/b")
+	if opened(s) || closed(s) {
+		t.Error("something is on")
+	}
+	if err := errors.Join(b.SetClose("a.example", line, Forever, "me"), b.SetOpen("a.example", line, time.Hour, "me")); err != nil || !opened(s) || !closed(s) {
+		t.Error(err)
+	}
+	_ = b.Close()
+	b, s, _ = begin()
+	if !opened(s) || !closed(s) || len(b.Closes("a.example")) != 1 || b.Closes("a.example")[0].By != "me" || b.Closes("a.example")[0].Until != nil {
+		t.Errorf("after a restart: %v", b.Closes("a.example"))
+	}
+	if err := b.SetClose("a.example", line, 0, "me"); err != nil || closed(s) {
+		t.Error("not taken back", err)
+	}
+	if err := b.SetClose("a.example", ofLine("POST", "/a/c"), 0, "me"); !errors.Is(err, ErrNoLine) {
+		t.Error(err)
+	}
+	_ = b.Close()
+	b, s, _ = begin()
+	if !opened(s) || closed(s) {
+		t.Error("after the second restart")
+	}
+	_ = b.Close()
+	if err := os.WriteFile(path, []byte(`[{"kind":"close","site":"a.example","line":"x"},`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, s, logs := begin()
+	if opened(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
+		t.Errorf("%v", logs.All())
+	}
+	_ = b.Close()
+}
+
+// TestLines_Ends: a line ends after its time by the clock that runs on, and no sooner.
+func TestLines_Ends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, s := New(zap.NewNop), new(policy.Switches)
+		defer func() { _ = b.Close() }()
+		b.Join("a.example", s)
+		if err := errors.Join(b.SetOpen("a.example", ofLine("POST", "/a/b"), time.Hour, "me"), b.SetClose("a.example", ofLine("POST", "/a/b"), 2*time.Hour, "me")); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range [][2]bool{{true, true}, {false, true}, {false, false}} {
+			if opened(s) != want[0] || closed(s) != want[1] {
+				t.Errorf("%v, want %v", [2]bool{opened(s), closed(s)}, want)
+			}
+			time.Sleep(time.Hour)
+			synctest.Wait()
+		}
+		if len(b.settings) != 0 {
+			t.Errorf("%v", b.settings)
+		}
+	})
+}
