@@ -51,6 +51,8 @@ var resources = map[string]resource{
 	adminapi.SitesPath:         {http.MethodGet, serveSites},
 	adminapi.RefusalsPath:      {http.MethodGet, serveRefusals},
 	adminapi.ModePath:          {http.MethodPost, serveMode},
+	adminapi.OpenPath:          {http.MethodPost, serveLine(parseOpen, Gateways.SwitchOpen)},
+	adminapi.ClosePath:         {http.MethodPost, serveLine(parseClose, Gateways.SwitchClose)},
 	adminapi.LockdownPath:      {http.MethodPost, serveLockdown},
 	adminapi.EventsPath:        {http.MethodGet, serveEvents},
 	adminapi.ConfirmationsPath: {http.MethodGet, serveConfirmations},

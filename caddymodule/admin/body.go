@@ -50,15 +50,21 @@ type lasting time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (l *lasting) UnmarshalText(text []byte) error {
-	d, err := policy.ParseDuration(string(text))
+	d, err := lastingOf(string(text), adminapi.MaxSwitched)
+	*l = lasting(d)
+	return err
+}
+
+// lastingOf reads how long a switch is to be on, which is not longer than most.
+func lastingOf(text string, most time.Duration) (time.Duration, error) {
+	d, err := policy.ParseDuration(text)
 	switch {
 	case err != nil:
-		return err
-	case d < 0 || d > adminapi.MaxSwitched:
-		return fmt.Errorf("%s is not between 0s and %dd", text, adminapi.MaxSwitched/(24*time.Hour))
+		return 0, err
+	case d < 0 || d > most:
+		return 0, fmt.Errorf("%s is not between 0s and %dd", text, most/(24*time.Hour))
 	case d > 0 && d < time.Millisecond:
-		return fmt.Errorf("%s is too short", text)
+		return 0, fmt.Errorf("%s is too short", text)
 	}
-	*l = lasting(d)
-	return nil
+	return d, nil
 }

@@ -26,6 +26,11 @@ type Gateways interface {
 	// SwitchLockdown closes a site, or all for "", for a time. 0 ends the switch.
 	SwitchLockdown(site string, hard bool, lasts time.Duration, by string) adminapi.Switched
 
+	// SwitchOpen opens calls of a site to anyone for a time, and SwitchClose closes them to everybody whom the platform has not
+	// verified. 0 takes a line back. The error is a [Refused] where nothing was switched.
+	SwitchOpen(site string, line adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error)
+	SwitchClose(site string, line adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error)
+
 	// Confirmations returns the calls that wait for a person, or did.
 	Confirmations(ctx context.Context) ([]adminapi.Confirmation, error)
 	// Decide lets a person give or reject a confirmation. The error may be confirm.ErrUnknown or
@@ -35,3 +40,11 @@ type Gateways interface {
 	// Followers are those who receive refusals of all sites as they happen, across reloads.
 	Followers() *refusals.Followers
 }
+
+// Refused says why a line is not switched, with the status of HTTP that says so.
+type Refused struct {
+	Status int
+	Why    string
+}
+
+func (e *Refused) Error() string { return e.Why }

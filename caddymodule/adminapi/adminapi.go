@@ -62,6 +62,16 @@ type Site struct {
 	Routes        *Routes            `json:"routes,omitempty" owner:"sees"` // nil until a root has listed some
 	Misread       Misread            `json:"misread" owner:"sees"`
 	Scopes        []Scope            `json:"scopes,omitempty" owner:"sees"`
+	Opens         []Line             `json:"opens,omitempty" owner:"sees"`  // lines that open calls, the first that was set first
+	Closes        []Line             `json:"closes,omitempty" owner:"sees"` // lines that close calls, likewise
+}
+
+// Line is a line that is switched on.
+type Line struct {
+	Line  string     `json:"line" owner:"sees"` // without its first word: "POST /acme/v1/callback", "plugin contact-form-7"
+	Since time.Time  `json:"since" owner:"sees"`
+	Until *time.Time `json:"until,omitempty" owner:"sees"` // nil where it does not end by itself
+	By    string     `json:"by"`
 }
 
 // Scope is a scope of credentials, and how it was used since the site was first configured in this process.
@@ -161,6 +171,36 @@ type LockdownSwitch[D any] struct {
 	For  D       `json:"for"`
 	Site *string `json:"site,omitempty"` // nil for all sites
 	Hard bool    `json:"hard"`
+}
+
+// LineSwitch is the body of POST [OpenPath] and POST [ClosePath].
+type LineSwitch struct {
+	// For is how long, [MaxOpened] at most for a line that opens calls; "0s" takes the line back. A line that closes calls lasts until
+	// then where it is nil.
+	For     *string  `json:"for,omitempty"`
+	Methods []string `json:"methods,omitempty"` // none for all
+	Route   string   `json:"route,omitempty"`
+	Plugin  string   `json:"plugin,omitempty"` // in place of a route: what visitors need of a plugin of the catalogue
+}
+
+// LineSwitched says what counts after a line was switched.
+type LineSwitched struct {
+	Site string `json:"site"`
+	Line string `json:"line"` // as in [Line]
+	On   bool   `json:"on"`
+	// Until is when it ends; nil where it is off, or does not end by itself.
+	Until *time.Time `json:"until,omitempty"`
+	// Stops are lines that refuse some of the calls which the line opens.
+	Stops    []Stop `json:"stops,omitempty"`
+	Gateways string `json:"gateways"`        // as in [Switched]
+	Error    string `json:"error,omitempty"` // likewise
+}
+
+// Stop is a line that some calls cannot pass.
+type Stop struct {
+	Line string `json:"line"`
+	At   string `json:"at,omitempty"`
+	Call string `json:"call,omitempty"` // one of them, "POST /acme/v1/callback"
 }
 
 // Switched says what counts after a switch.

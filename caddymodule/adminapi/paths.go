@@ -13,6 +13,8 @@ const (
 	SitesPath         = "sites"
 	RefusalsPath      = "sites/*/refusals"
 	ModePath          = "sites/*/mode"
+	OpenPath          = "sites/*/open"
+	ClosePath         = "sites/*/close"
 	LockdownPath      = "lockdown"
 	EventsPath        = "events"
 	ConfirmationsPath = "confirmations"

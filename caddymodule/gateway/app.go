@@ -186,7 +186,11 @@ func storeResult(err error) metrics.Result {
 func (a *App) scraped(yield func(string, metrics.Site) bool) {
 	now := time.Now()
 	for _, s := range a.sites() {
-		of := metrics.Site{Locked: s.state.lockdown(now) != nil, RouteChanges: s.state.roots.changes(), Misread: s.state.misreads.total()}
+		clock := func() time.Time { return now }
+		of := metrics.Site{
+			Locked: s.state.lockdown(now) != nil, Opens: s.state.switches.Opens.Len(clock), Closes: s.state.switches.Closes.Len(clock),
+			RouteChanges: s.state.roots.changes(), Misread: s.state.misreads.total(),
+		}
 		if !yield(s.Name, of) {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/switches"
 )
 
 // Statuses implements admin.Gateways. A site that several directives guard, each on addresses or
@@ -46,6 +47,7 @@ func (s *site) status(now time.Time) adminapi.Site {
 		Problems: s.problems(), Refusals: len(s.state.last.All()),
 		Routes: s.state.roots.status(), Misread: s.misreadStatus(),
 		Scopes: s.state.scopes.status(s.Scopes, now),
+		Opens:  linesOn(s.state.running.board.Opens(s.Name)), Closes: linesOn(s.state.running.board.Closes(s.Name)),
 	}
 	st.Release, st.ReleaseSource = s.Release.Known()
 	if on, ok := s.state.switches.Mode.At(now); ok {
@@ -69,4 +71,12 @@ func (s *site) problems() []adminapi.Problem {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	return append(all, s.state.problems...)
+}
+
+// linesOn returns lines that are switched on, as the status has them.
+func linesOn(on []switches.Line) (all []adminapi.Line) {
+	for _, l := range on {
+		all = append(all, adminapi.Line{Line: l.Line, Since: l.Set.UTC(), Until: l.Until, By: l.By})
+	}
+	return all
 }

@@ -10,6 +10,8 @@ import (
 // metrics belong to.
 type Site struct {
 	Locked       bool   // a lockdown closes it
+	Opens        int    // lines that open calls
+	Closes       int    // lines that close calls
 	RouteChanges uint64 // routes of its REST roots that have come or gone
 	Misread      uint64 // pages that its REST interface has answered
 }
@@ -20,6 +22,10 @@ type siteCollector struct{ sites iter.Seq2[string, Site] }
 var (
 	lockdownDesc = siteDesc("lockdown",
 		"1 while a lockdown closes the site to anonymous callers, else 0.")
+	openDesc = siteDesc("open",
+		"Lines that are switched on and open calls of the site to anyone.")
+	closeDesc = siteDesc("close",
+		"Lines that are switched on and close calls of the site to everybody whom the platform has not verified.")
 	routeChangesDesc = siteDesc("route_changes_total",
 		"Routes that have appeared in a REST root of the site, or vanished from it.")
 	misreadDesc = siteDesc("misread_total",
@@ -33,6 +39,8 @@ func siteDesc(name, help string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (siteCollector) Describe(to chan<- *prometheus.Desc) {
 	to <- lockdownDesc
+	to <- openDesc
+	to <- closeDesc
 	to <- routeChangesDesc
 	to <- misreadDesc
 }
@@ -45,6 +53,8 @@ func (c siteCollector) Collect(to chan<- prometheus.Metric) {
 			locked = 1
 		}
 		to <- prometheus.MustNewConstMetric(lockdownDesc, prometheus.GaugeValue, locked, name)
+		to <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(s.Opens), name)
+		to <- prometheus.MustNewConstMetric(closeDesc, prometheus.GaugeValue, float64(s.Closes), name)
 		to <- prometheus.MustNewConstMetric(routeChangesDesc, prometheus.CounterValue, float64(s.RouteChanges), name)
 		to <- prometheus.MustNewConstMetric(misreadDesc, prometheus.CounterValue, float64(s.Misread), name)
 	}

@@ -2,6 +2,7 @@ package switches
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -43,13 +44,22 @@ func (b *Board) setLine(kind, site string, line *Line, lasts time.Duration, by s
 	case lasts == 0 && !known:
 		return ErrNoLine
 	case full && lasts != 0:
-		return fmt.Errorf("%s has %d lines that are switched on: take some back", site, adminapi.MaxLines)
+		return fmt.Errorf("%s has %w", site, ErrFull)
 	}
 	return b.set(s, lasts, by)
 }
 
-// ErrNoLine says that there is no such line to be taken back.
-var ErrNoLine = fmt.Errorf("no such line is switched on")
+// The reasons why a line is not switched.
+var (
+	ErrNoLine = errors.New("no such line is switched on")
+	ErrFull   = fmt.Errorf("%d lines that are switched on: take some back", adminapi.MaxLines)
+)
+
+// Switched returns the line as it is judged by, until a time.
+func (l *Line) Switched(until time.Time) (*policy.SwitchedLine, error) {
+	s := setting{Kind: kindOpen, Line: l.Line, Calls: l.Calls, Until: until.UnixMilli()}
+	return s.line(time.Now())
+}
 
 // Opens and Closes return the lines of a site that are on, in the order in which they were set.
 func (b *Board) Opens(site string) []Line  { return b.on(kindOpen, site) }

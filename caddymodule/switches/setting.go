@@ -154,7 +154,10 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 }
 
 // forever is how long a line lasts that does not end by itself.
-const forever = 10 * 365 * 24 * time.Hour
+const forever = 10 * MaxClosed
+
+// MaxClosed is the longest time for which a line closes calls that ends by itself.
+const MaxClosed = 365 * 24 * time.Hour
 
 // The bounds of a line.
 const (

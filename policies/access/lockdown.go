@@ -143,7 +143,7 @@ func (p *lockdown) opens(r *policy.Request, early bool) (open, signed bool, err 
 // Rewrites asks for the body of an answer with embedded objects, since the platform itself
 // runs a call for each.
 func (p *lockdown) Rewrites(r *policy.Request) policy.Rewrite {
-	if (r.InForce.Locked || r.InForce.Closes()) && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
+	if (r.InForce.Locked || len(r.InForce.Closes()) > 0) && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
 		return policy.RewriteBody
 	}
 	return policy.RewriteNothing

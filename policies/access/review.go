@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -78,7 +77,7 @@ func (g *ruleNumbers) matching(patterns review.Matched) (rules []int) {
 func (p *Access) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide {
 	g := p.number(at.Add)
 	return func(q *review.Asked) review.Fate {
-		guard, own := g.decide(q.Call, q.Matched)
+		guard, own := g.decide(&policy.Request{Call: q.Call, InForce: q.InForce}, q.Matched)
 		for _, m := range [...]policy.Match{guard, own} {
 			if m.Rule != nil && m.Rule.Who() != policy.Anyone && m.Rule.Who() != policy.BySignature && !m.Rule.Admits(q.Caller) {
 				return review.Refuses(m.Rule)
@@ -102,12 +101,12 @@ func (p *Access) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide 
 }
 
 // decide is Access.decide for a call of a region.
-func (g *ruleNumbers) decide(c *call.Call, patterns review.Matched) (guard, own policy.Match) {
+func (g *ruleNumbers) decide(r *policy.Request, patterns review.Matched) (guard, own policy.Match) {
 	for _, i := range g.matching(patterns) {
-		if match, ok := g.access.Rules[i].Match(c); ok {
+		if match, ok := g.access.Rules[i].Match(r.Call); ok {
 			own = match
 			break
 		}
 	}
-	return g.access.decideWith(&policy.Request{Call: c}, own)
+	return g.access.decideWith(r, own)
 }

@@ -92,8 +92,8 @@ func New(before, after *policy.Chain) *Comparison {
 		within = []routes.Pattern{routes.MustPattern("/**")}
 	}
 	c.within, c.all = within, keyset.New(c.site.Platform.ShopWord())
-	c.before, c.first = review.NewDeciders(before, c.all, 0, nil)
-	c.after, c.first = review.NewDeciders(after, c.all, c.first, nil)
+	c.before, c.first = review.NewDeciders(before, policy.InForce{}, c.all, 0, nil)
+	c.after, c.first = review.NewDeciders(after, policy.InForce{}, c.all, c.first, nil)
 	return c
 }
 

@@ -26,6 +26,9 @@ func NewSwitchedLine(name string, rules []Rule, until time.Time) *SwitchedLine {
 	return l
 }
 
+// Until is when the line ends; zero where it ends when it is taken back.
+func (l *SwitchedLine) Until() time.Time { return l.until }
+
 // patterns returns the routes of the line.
 func (l *SwitchedLine) patterns() (all []routes.Pattern) {
 	for i := range l.rules {
@@ -47,6 +50,9 @@ func (s *SwitchedLines) Set(lines []*SwitchedLine) {
 	}
 	s.on.Store(&lines)
 }
+
+// Len returns how many lines are on at a time.
+func (s *SwitchedLines) Len(now func() time.Time) int { return len(s.at(now)) }
 
 // at returns the lines that are on at a time.
 func (s *SwitchedLines) at(now func() time.Time) []*SwitchedLine {
@@ -88,8 +94,35 @@ func (f *InForce) Opened(c *call.Call) (Match, bool) { return matching(f.opens, 
 // Closed returns the line `close` that closes a call.
 func (f *InForce) Closed(c *call.Call) (Match, bool) { return matching(f.closes, c) }
 
-// Closes tells whether any call is closed by a line.
-func (f *InForce) Closes() bool { return len(f.closes) > 0 }
+// Lines returns f with other lines in force.
+func (f InForce) Lines(opens, closes []*SwitchedLine) InForce {
+	f.opens, f.closes = opens, closes
+	return f
+}
+
+// Routes returns the routes of all lines in force.
+func (f *InForce) Routes() (all []routes.Pattern) {
+	for _, l := range slices.Concat(f.opens, f.closes) {
+		all = append(all, l.patterns()...)
+	}
+	return all
+}
+
+// ClosedUntil returns the lines in force that close calls at least until a time.
+func (f *InForce) ClosedUntil(t time.Time) (closes []*SwitchedLine) {
+	for _, l := range f.closes {
+		if l.until.IsZero() || !l.until.Before(t) {
+			closes = append(closes, l)
+		}
+	}
+	return closes
+}
+
+// Rules are those of the line. They say "allow anyone" whatever the line does.
+func (l *SwitchedLine) Rules() []Rule { return l.rules }
+
+// Closes returns the lines that close calls.
+func (f *InForce) Closes() []*SwitchedLine { return f.closes }
 
 // CheckClosed refuses a call that the platform may run as one that a line closes: with another byte in place of a dot, or with a
 // parameter in place of a word of the route.

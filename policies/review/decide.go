@@ -43,6 +43,7 @@ type Asked struct {
 	Call    *call.Call   // has one key of the region
 	Matched Matched      // patterns of the policy that is asked
 	Rule    policy.Match // of access, as in [policy.Request.Matched]
+	InForce policy.InForce
 }
 
 // Fate is what becomes of the calls of a region.

@@ -26,8 +26,9 @@ type Deciders struct {
 	// KeyHolder on whether the key is the shop's.
 	Told []Region
 
-	site *policy.Site
-	all  []decider
+	site    *policy.Site
+	inForce policy.InForce
+	all     []decider
 }
 
 // decider is a policy of which a proof speaks.
@@ -37,13 +38,18 @@ type decider struct {
 }
 
 // NewDeciders returns the Deciders of a chain over an automaton, to which it adds what they tell apart, under the numbers from
-// first to the one before next. For claimed see [Decider].
-func NewDeciders(c *policy.Chain, a *keyset.Automaton, first int, claimed []routes.Pattern) (d *Deciders, next int) {
-	d = &Deciders{site: c.Site()}
+// first to the one before next. Of what is in force the mode and the lines count. For claimed see [Decider].
+func NewDeciders(c *policy.Chain, f policy.InForce, a *keyset.Automaton, first int, claimed []routes.Pattern) (d *Deciders, next int) {
+	d = &Deciders{site: c.Site(), inForce: f}
+	switched := &Patterns{all: a, from: first, to: first, told: &d.Told}
+	for _, route := range f.Routes() {
+		switched.Add(route, 0)
+	}
+	first = switched.to
 	(&Patterns{all: a, told: &d.Told}).Apart("/" + d.site.Platform.MCP)
 	for _, m := range c.Policies() {
 		p, decides := m.Policy.(Decider)
-		if !decides || m.Observes(policy.InForce{}) {
+		if !decides || m.Observes(f) {
 			continue
 		}
 		patterns := &Patterns{all: a, from: first, to: first, told: &d.Told}
@@ -66,7 +72,10 @@ func (d *Deciders) Fate(h *Holder, c *call.Call, matched []int) Fate {
 
 // fateOf is Fate for one whom the platform takes for a caller.
 func (d *Deciders) fateOf(who caller.Caller, h *Holder, c *call.Call, matched []int) Fate {
-	f, q := Passes(nil), Asked{Call: c, Holder: Holder{who, h.Credential, h.Signature}}
+	f, q := Passes(nil), Asked{Call: c, Holder: Holder{who, h.Credential, h.Signature}, InForce: d.inForce}
+	if line, closed := d.inForce.Closed(c); closed && !who.Accepted() {
+		return Refuses(line.Rule)
+	}
 	if d.site.Scopes != nil && who.Accepted() {
 		q.Caller.Scopes = d.site.Scopes.Granted(q.Credential)
 	}

@@ -19,6 +19,8 @@ type Claim struct {
 	// Credential is what each call carries. Where it has no kind, that of a KeyHolder is a key, and that of a User a login
 	// cookie, which no scope names.
 	Credential caller.Credential
+	// InForce is what is switched on: its mode and its lines count, a lockdown does not.
+	InForce policy.InForce
 	// Index holds the routes of the site, as its REST root lists them: the set is then those
 	// of its calls that are routes of the site. With nil the set has every route.
 	Index *index.Index
@@ -68,7 +70,7 @@ const maxCounter = 10
 
 // Prove decides a claim over all methods and routes, by asking each Decider of the chain. It covers
 // login_only, the rules of access, the built-in ones, and the ids of abilities, as the
-// configured modes enforce them, without what a switch has changed. It does not cover what
+// modes in force enforce them. It does not cover what
 // depends on time, on records, on carts, on parameters or on bodies, nor what the platform
 // itself refuses: a call that Prove finds to pass may be refused by another policy, but none
 // that Prove finds refused passes. It speaks of calls that have a certain reading, of a

@@ -38,7 +38,7 @@ func newProver(c *policy.Chain, q *Claim, target *policy.Target) *prover {
 		word = p.site.Platform.ShopWord()
 	}
 	p.Automaton = keyset.New(word)
-	p.deciders, _ = NewDeciders(c, p.Automaton, 0, target.Routes())
+	p.deciders, _ = NewDeciders(c, q.InForce, p.Automaton, 0, target.Routes())
 	for _, route := range target.Routes() {
 		p.Mark(route)
 	}
@@ -58,7 +58,7 @@ func (p *prover) limits(c *policy.Chain) {
 	}
 	reads := false
 	for _, m := range c.Policies() {
-		if m.Observes(policy.InForce{}) {
+		if m.Observes(p.claim.InForce) {
 			continue
 		}
 		if guard, ok := m.Policy.(ReadingGuard); ok {

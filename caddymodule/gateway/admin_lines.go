@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/admin"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/switches"
+	"github.com/restwarden/restwarden/policies/access"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
+)
+
+// SwitchOpen implements admin.Gateways.
+func (e endpoint) SwitchOpen(name string, b adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error) {
+	line, err := e.line(name, &b)
+	if err != nil {
+		return adminapi.LineSwitched{}, err
+	}
+	var stops []adminapi.Stop
+	if lasts > 0 {
+		if stops, err = e.opens(name, line, time.Now().Add(lasts)); err != nil {
+			return adminapi.LineSwitched{}, err
+		}
+	}
+	board := e.app.running.board
+	return e.switchLine(name, line, lasts, stops, board.Opens, func() error { return board.SetOpen(name, *line, lasts, by) })
+}
+
+// SwitchClose implements admin.Gateways.
+func (e endpoint) SwitchClose(name string, b adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error) {
+	line, err := e.line(name, &b)
+	if err != nil {
+		return adminapi.LineSwitched{}, err
+	}
+	board := e.app.running.board
+	return e.switchLine(name, line, lasts, nil, board.Closes, func() error { return board.SetClose(name, *line, lasts, by) })
+}
+
+// switchLine switches a line by set, and says what counts then.
+func (e endpoint) switchLine(name string, line *switches.Line, lasts time.Duration, stops []adminapi.Stop, on func(string) []switches.Line, set func() error) (adminapi.LineSwitched, error) {
+	err := set()
+	if errors.Is(err, switches.ErrNoLine) {
+		return adminapi.LineSwitched{}, &admin.Refused{Status: http.StatusNotFound, Why: noLine(name, line, on(name))}
+	}
+	if errors.Is(err, switches.ErrFull) {
+		return adminapi.LineSwitched{}, &admin.Refused{Status: http.StatusConflict, Why: err.Error()}
+	}
+	var told adminapi.Switched
+	e.app.tell(&told, err)
+	answer := adminapi.LineSwitched{Site: name, Line: line.Line, On: lasts != 0, Stops: stops, Gateways: told.Gateways, Error: told.Error}
+	for _, l := range on(name) {
+		if l.Line == line.Line {
+			answer.Until = l.Until
+		}
+	}
+	return answer, nil
+}
+
+// noLine says that a line is not on, and which ones are.
+func noLine(site string, line *switches.Line, on []switches.Line) string {
+	if len(on) == 0 {
+		return fmt.Sprintf("%s has no such line that is switched on, and no other one", site)
+	}
+	var texts []string
+	for _, l := range on {
+		texts = append(texts, l.Line)
+	}
+	return fmt.Sprintf("%s has no line %q that is switched on; these are: %s", site, line.Line, strings.Join(texts, "; "))
+}
+
+// line returns the line that is to be switched, in one spelling.
+func (e endpoint) line(name string, b *adminapi.LineSwitch) (*switches.Line, error) {
+	if b.Plugin != "" {
+		calls, err := pluginCalls(b.Plugin, e.named(name).Platform)
+		return &switches.Line{Line: "plugin " + b.Plugin, Calls: calls}, err
+	}
+	methods := slices.Clone(b.Methods)
+	slices.Sort(methods)
+	methods = slices.Compact(methods)
+	target, err := policy.NewTarget(methods, []string{b.Route})
+	if err != nil {
+		return nil, err
+	}
+	route := target.Routes()[0].String()
+	return &switches.Line{Line: strings.TrimSpace(strings.Join(methods, ",") + " " + route), Calls: []switches.Calls{{Methods: methods, Routes: []string{route}}}}, nil
+}
+
+// pluginCalls returns the calls of a plugin that `allow plugin` opens to anyone.
+func pluginCalls(plugin string, platform platforms.Platform) (calls []switches.Calls, err error) {
+	options, err := access.ExpandLine("allow plugin "+plugin, platform)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range options {
+		if o.Name != "allow" || o.Args[0] != "anyone" {
+			continue
+		}
+		r, err := policy.RuleOption(o)
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, switches.Calls{Methods: r.Methods, Routes: r.Routes})
+	}
+	if len(calls) == 0 {
+		return nil, fmt.Errorf("the catalogue knows no call of %s that visitors need", plugin)
+	}
+	return calls, nil
+}
+
+// opens returns what refuses some calls that a line opens. The error says that the line lets nobody pass.
+func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stops []adminapi.Stop, err error) {
+	switched, err := line.Switched(until)
+	if err != nil {
+		return nil, err
+	}
+	passes := false
+	var without []adminapi.Stop
+	for _, s := range e.app.sitesWith(func(s *site) bool { return s.Name == name }) {
+		now := s.Switches.InForce(time.Now)
+		lasting, err := review.Open(s.chain, switched, policy.InForce{}.Lines(nil, now.ClosedUntil(until)))
+		if err != nil {
+			return nil, err
+		}
+		found, err := review.Open(s.chain, switched, policy.InForce{}.Lines(nil, now.Closes()))
+		if err != nil {
+			return nil, err
+		}
+		on := s.state.lockdown(time.Now())
+		passes = passes || lasting.Passes && (on == nil || on.Until.Before(until))
+		if on != nil {
+			stops = append(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339)})
+		}
+		for _, stop := range lasting.Without {
+			without = append(without, s.stopped(stop, "no line asks for a login"))
+		}
+		for _, stop := range found.Stops {
+			stops = append(stops, s.stopped(stop, ""))
+		}
+	}
+	stops = slices.Compact(stops)
+	if !passes {
+		return nil, &admin.Refused{Status: http.StatusConflict, Why: whyNobody(stops, without)}
+	}
+	return stops, nil
+}
+
+// stopped returns what stops calls; none says what does without a line.
+func (s *site) stopped(stop review.Stop, none string) adminapi.Stop {
+	if stop.By == nil {
+		return adminapi.Stop{Line: none, Call: stop.Call}
+	}
+	return adminapi.Stop{Line: stop.By.String(), At: s.g.Lines.In(stop.By.At), Call: stop.Call}
+}
+
+// whyNobody says why a line would let nobody pass.
+func whyNobody(stops, without []adminapi.Stop) string {
+	var reasons []string
+	for _, s := range stops {
+		reasons = append(reasons, fmt.Sprintf("it cannot pass %s%s", s.Line, policy.Prefixed(" at ", s.At)))
+	}
+	for _, s := range without {
+		reasons = append(reasons, fmt.Sprintf("%s passes without it: %s%s", s.Call, s.Line, policy.Prefixed(" at ", s.At)))
+	}
+	slices.Sort(reasons)
+	return "it would let nobody pass, and is not switched on: " + strings.Join(slices.Compact(reasons), "; ")
+}
