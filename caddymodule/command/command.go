@@ -15,7 +15,7 @@ import (
 )
 
 // constructors make the commands, in the order in which messages name them.
-var constructors = []func() *cobra.Command{explainCommand, checkCommand, testCommand, auditCommand, suggestCommand, credentialsCommand, diffCommand, pluginsCommand, classifyCommand, statusCommand, observeCommand, lockdownCommand, confirmationsCommand}
+var constructors = []func() *cobra.Command{explainCommand, checkCommand, testCommand, auditCommand, suggestCommand, credentialsCommand, diffCommand, pluginsCommand, classifyCommand, statusCommand, observeCommand, lockdownCommand, openCommand, closeCommand, confirmationsCommand}
 
 // Add adds a command to "caddy restwarden". A program calls it before caddycmd.Main.
 // Messages name the command before those that were there.

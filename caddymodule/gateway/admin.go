@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/caddymodule/refusals"
+	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -87,11 +89,11 @@ func (e endpoint) SwitchLockdown(name string, hard bool, lasts time.Duration, by
 // tell says in the answer to a switch which gateways know, if telling the others has returned err.
 func (a *App) tell(answer *adminapi.Switched, err error) {
 	answer.Gateways = adminapi.ThisGateway
-	switch {
-	case err != nil:
-		answer.Error = "the other gateways could not be told, and will be once the store answers: " + err.Error()
-	case a.shared != nil:
+	if a.shared != nil && !errors.Is(err, switches.ErrUntold) {
 		answer.Gateways = adminapi.AllGateways
+	}
+	if err != nil {
+		answer.Error = strings.ReplaceAll(err.Error(), "\n", ": ")
 	}
 }
 

@@ -112,6 +112,9 @@ func (b *Board) SetLockdown(site string, hard bool, lasts time.Duration, by stri
 // AllLocked returns the lockdown of all sites, if there is one.
 func (b *Board) AllLocked(now time.Time) (on policy.Switched, ok bool) { return b.all.At(now) }
 
+// ErrUntold says that a switch counts here, and that other gateways do not know.
+var ErrUntold = errors.New("the other gateways could not be told, and will be once the store answers")
+
 func (b *Board) set(s setting, lasts time.Duration, by string) error {
 	b.mu.Lock()
 	now := time.Now()
@@ -136,6 +139,7 @@ func (b *Board) set(s setting, lasts time.Duration, by string) error {
 	err := link.share(s)
 	if err != nil {
 		link.read() // shares it as soon as the store answers
+		err = errors.Join(ErrUntold, err)
 	}
 	return errors.Join(unkept, err)
 }

@@ -16,6 +16,9 @@ import (
 // file keeps what is switched on, so that no restart ends it.
 type file struct{ path string }
 
+// ErrUnkept says that a switch counts, and that a restart would end it.
+var ErrUnkept = errors.New("a restart would end it, since it cannot be kept")
+
 // maxFile bounds the file, in bytes.
 const maxFile = 64 << 20
 
@@ -90,7 +93,7 @@ func (b *Board) save() error {
 	}
 	slices.SortFunc(list, func(x, y setting) int { return int(x.Set - y.Set) })
 	if err := b.file.write(list); err != nil {
-		return fmt.Errorf("a restart would end it, since it cannot be kept: %w", err)
+		return errors.Join(ErrUnkept, err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/diff"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -17,23 +18,8 @@ import (
 // wanted tells whether a site counts.
 func (c *comparer) wanted(names ...string) bool {
 	return len(c.Sites) == 0 || slices.ContainsFunc(c.Sites, func(pattern string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return fits(pattern, name) })
+		return slices.ContainsFunc(names, func(name string) bool { return sitename.Fits(pattern, name) })
 	})
-}
-
-// fits tells whether a name fits a pattern with * for any text.
-func fits(pattern, name string) bool {
-	first, rest, wild := strings.Cut(pattern, "*")
-	if !wild {
-		return pattern == name
-	}
-	name, begins := strings.CutPrefix(name, first)
-	for i := 0; begins && i <= len(name); i++ {
-		if fits(rest, name[i:]) {
-			return true
-		}
-	}
-	return false
 }
 
 // named checks that there are the sites that are named, and any at all.
@@ -50,7 +36,7 @@ func (c *comparer) named() error {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	for _, pattern := range c.Sites {
-		if !slices.ContainsFunc(names, func(name string) bool { return fits(pattern, name) }) {
+		if !slices.ContainsFunc(names, func(name string) bool { return sitename.Fits(pattern, name) }) {
 			return fmt.Errorf("--site: no configuration guards %q%s", pattern, policy.Prefixed(": ", typo.Hint(pattern, names...)))
 		}
 	}

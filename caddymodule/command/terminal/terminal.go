@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Is tells whether w is a terminal.
-func Is(w io.Writer) bool {
+// Is tells whether a reader or a writer is a terminal.
+func Is(w any) bool {
 	for {
 		wrapped, ok := w.(interface{ Unwrap() io.Writer })
 		if !ok {

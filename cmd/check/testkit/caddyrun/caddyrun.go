@@ -23,6 +23,7 @@ const attempts = 5
 // test ends.
 func Start(tb testing.TB, f *File) {
 	tb.Helper()
+	tb.Setenv("XDG_DATA_HOME", tb.TempDir()) // where what is switched on is kept
 	var open []*Site
 	for i := range f.Sites {
 		if f.Sites[i].Address == "" {

@@ -137,6 +137,9 @@ func (p *Process) Stop() {
 	p.running = nil
 }
 
+// Dir is where Caddy keeps its data.
+func (p *Process) Dir() string { return p.dir }
+
 // Admin returns the URL of the admin endpoint.
 func (p *Process) Admin() string { return "http://" + p.admin }
 

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
+)
+
+// siteChoice says which sites of a running Caddy a command is about.
+type siteChoice struct {
+	sites []string
+	yes   bool
+}
+
+func (s *siteChoice) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&s.sites, "site", nil, "the site, as the command status names it; * stands for any text; may be repeated")
+	f.BoolVar(&s.yes, "yes", false, "do not ask whether so many sites are meant")
+}
+
+// chosen returns the sites that are meant, in the order of Caddy.
+func (s *siteChoice) chosen(cmd *cobra.Command, c *adminapi.Client) (names []string, err error) {
+	var list adminapi.Sites[adminapi.Site, json.RawMessage]
+	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
+		return nil, err
+	}
+	var all []string
+	for i := range list.Sites {
+		if name := list.Sites[i].Site; !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	for _, pattern := range s.sites {
+		fit := func(name string) bool { return sitename.Fits(pattern, name) }
+		if !slices.ContainsFunc(all, fit) {
+			return nil, usage(fmt.Errorf("no site %q is guarded%s", pattern, policy.Prefixed(": ", typo.Hint(pattern, all...))))
+		}
+	}
+	for _, name := range all {
+		if slices.ContainsFunc(s.sites, func(pattern string) bool { return sitename.Fits(pattern, name) }) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+var errNoSite = errors.New("--site: name the site")
+
+// sure asks whether a switch of some sites is meant, unless --yes says so. Without a terminal --yes is needed.
+func (s *siteChoice) sure(cmd *cobra.Command, what string, sites []string) error {
+	if s.yes {
+		return nil
+	}
+	where := sites[0]
+	if len(sites) > 1 {
+		where = fmt.Sprintf("%d sites", len(sites))
+	}
+	if !terminal.Is(cmd.InOrStdin()) {
+		return usage(fmt.Errorf("--yes: without a terminal it says that %s at %s is meant", what, where))
+	}
+	cmd.PrintErrf("%s at %s? [y/N] ", escapedText(what), escapedText(where))
+	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	if word := strings.ToLower(strings.TrimSpace(answer)); err != nil || word != "y" && word != "yes" {
+		return errors.New("nothing was switched")
+	}
+	return nil
+}

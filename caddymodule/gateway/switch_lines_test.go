@@ -1,0 +1,269 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+const guarded = "\trestwarden cms {\n\t\tlogin_only\n\t\tallow users /own/v1/**\n\t\tallow anyone GET /free/v1/x\n\t\tdeny /denied/v1/x\n\t\tsignature hook {\n\t\t\tkey secret\n\t\t}\n\t\tallow signed hook POST /hook/v1/in\n\t}\n"
+
+// everySpelling are forms of a call of "/acme/v1/x" by GET that the platform takes.
+var everySpelling = []string{
+	"GET /cms-json/acme/v1/x", "GET /?rest_route=/acme/v1/x", "GET /?rest_route=%2Facme%2Fv1%2Fx", "GET /cms-json/acme/v1/X", "GET /index.php?rest_route=/acme/v1/x",
+	"HEAD /cms-json/acme/v1/x", "GET /cms-json/acme/v1/x/"}
+
+// TestOpen: what is opened passes in every spelling and nothing else does; it gives way to what an owner says, ends by itself, and
+// shows in status, log, metrics and records.
+func TestOpen(t *testing.T) {
+	p := newPlatform(t)
+	site := guarded + "\tmetrics /metrics\n" + p.proxied()
+	g := administered(t, "\tmetrics\n", caddyrun.Site{Body: site})
+	at := "sites/*:" + g.port() + "/open"
+	arrives := func(want bool) {
+		t.Helper()
+		for _, line := range everySpelling {
+			if r := g.do(line, ""); (r.status == 401) == want {
+				t.Errorf("%s: %d %s, want it to pass: %v", line, r.status, r.body, want)
+			}
+		}
+	}
+	arrives(false)
+	g.admin("POST", at, `{"for":"1h","methods":["GET"],"route":"/acme/v1/x"}`, 200, `"line":"GET /acme/v1/x","on":true`)
+	arrives(true)
+	g.do("POST /cms-json/acme/v1/x", "{}", asJSON).want(t, 401, "")
+	g.do("GET /cms-json/acme/v1/y", "").want(t, 401, "")
+	g.reload(site + "\n\theader X-Changed yes\n")
+	arrives(true)
+
+	for body, why := range map[string]string{
+		`{"for":"1h","route":"/own/v1/x"}`:                                "it cannot pass allow users /own/v1/** at Caddyfile:",
+		`{"for":"1h","route":"/denied/v1/x"}`:                             "it cannot pass deny /denied/v1/x at Caddyfile:",
+		`{"for":"1h","methods":["POST"],"route":"/hook/v1/in"}`:           "it cannot pass allow signed hook POST /hook/v1/in",
+		`{"for":"1h","methods":["GET"],"route":"/cms/v2/users"}`:          "built-in: only users",
+		`{"for":"1h","methods":["GET"],"route":"/free/v1/x"}`:             "GET /free/v1/x passes without it: allow anyone GET /free/v1/x",
+		`{"for":"8d","route":"/acme/v1/x"}`:                               "is not between 0s and 7d",
+		`{"for":"1h","route":"/acme/**"}`:                                 "opens whatever is below",
+		`{"route":"/acme/v1/x"}`:                                          "say how long",
+		`{"for":"1h"}`:                                                    "name a route, or a plugin",
+		`{"for":"1h","plugin":"contact-form"}`:                            "contact-form-7",
+		`{"for":"1h","methods":["GTE"],"route":"/acme/v1/x"}`:             "did you mean GET",
+		`{"for":"0s","methods":["GET","POST"],"route":"/acme/v1/x"}`:      `has no line \"GET,POST /acme/v1/x\" that is switched on; these are: GET /acme/v1/x`,
+		`{"for":"1h","methods":["GET"],"route":"/acme/v1/x","until":"x"}`: `unknown field \"until\"`,
+	} {
+		status := 409
+		if strings.Contains(why, "between") || strings.Contains(why, "below") || strings.Contains(why, "how long") || strings.Contains(why, "name a route") ||
+			strings.Contains(why, "contact") || strings.Contains(why, "mean") || strings.Contains(why, "unknown") {
+			status = 400
+		}
+		if strings.Contains(why, "has no line") {
+			status = 404
+		}
+		g.admin("POST", at, body, status, why)
+	}
+	g.admin("POST", at, `{"for":"1h","route":"/*/v1/x"}`, 200, `{"line":"allow users /own/v1/**","at":"Caddyfile:`)
+	g.admin("POST", at, `{"for":"0s","route":"/*/v1/x"}`, 200, `"on":false`)
+	g.admin("POST", at, `{"for":"1h","route":"/free/v1/x"}`, 200, `"on":true`) // by other methods than GET
+	g.admin("POST", at, `{"for":"0s","route":"/free/v1/x"}`, 200, `"on":false`)
+
+	st := g.statuses()[g.site()]
+	if len(st.Opens) != 1 || st.Opens[0].Line != "GET /acme/v1/x" || st.Opens[0].Until == nil || st.Opens[0].By != "127.0.0.1" || len(st.Closes) != 0 {
+		t.Errorf("%+v", st)
+	}
+	g.admin("POST", "lockdown", `{"for":"2h"}`, 200, `"all":true`)
+	arrives(false)
+	g.admin("POST", at, `{"for":"1h","route":"/acme/v1/z"}`, 409, "it cannot pass lockdown until")
+	g.admin("POST", at, `{"for":"3h","route":"/acme/v1/z"}`, 200, `"stops":[{"line":"lockdown until`)
+	g.admin("POST", "lockdown", `{"for":"0s"}`, 200, `"lockdown":null`)
+	arrives(true)
+	metrics := func(want string) {
+		t.Helper()
+		if text := g.do("GET /metrics", "").body; !strings.Contains(text, want) {
+			t.Errorf("no %s in the metrics", want)
+		}
+	}
+	metrics(fmt.Sprintf("caddy_restwarden_open{site=%q} 2\n", g.site()))
+	g.admin("POST", at, `{"for":"0s","methods":["GET"],"route":"/acme/v1/x"}`, 200, `"on":false`)
+	arrives(false)
+	g.admin("POST", at, `{"for":"400ms","methods":["GET"],"route":"/acme/v1/x"}`, 200, `"on":true`)
+	arrives(true)
+	eventually(t, "the end", func() bool { return strings.Contains(g.logged(), `"line":"GET /acme/v1/x","by":"time"`) })
+	arrives(false)
+	metrics(fmt.Sprintf("caddy_restwarden_open{site=%q} 1\n", g.site()))
+	for _, want := range []string{
+		`"msg":"switched on","switch":"open","site":"` + g.site() + `","line":"GET /acme/v1/x"`, `"msg":"switched off","switch":"open","site":"` + g.site() + `","line":"GET /acme/v1/x","by":"127.0.0.1"`,
+	} {
+		if !strings.Contains(g.logged(), want) {
+			t.Errorf("no %s in the log", want)
+		}
+	}
+}
+
+// TestOpen_Plugin: a plugin opens what its visitors need.
+func TestOpen_Plugin(t *testing.T) {
+	p := newPlatform(t)
+	g := administered(t, "", caddyrun.Site{Body: "\trestwarden wordpress {\n\t\tlogin_only\n\t}\n" + p.proxied()})
+	const call = "POST /wp-json/contact-form-7/v1/contact-forms/7/feedback"
+	g.do(call, "{}", asJSON).want(t, 401, "")
+	at := "sites/*:" + g.port() + "/open"
+	g.admin("POST", at, `{"for":"1h","plugin":"contact-form-7"}`, 200, `"line":"plugin contact-form-7"`)
+	if r := g.do(call, "{}", asJSON); r.status == 401 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	g.do("POST /wp-json/acme/v1/x", "{}", asJSON).want(t, 401, "")
+	g.admin("POST", at, `{"for":"0s","plugin":"contact-form-7"}`, 200, `"on":false`)
+	g.do(call, "{}", asJSON).want(t, 401, "")
+}
+
+// TestClose: what is closed is so in every spelling, under observe and without access too, for all whom the platform has not
+// verified, and stays.
+func TestClose(t *testing.T) {
+	p := newPlatform(t)
+	for name, block := range map[string]string{
+		"open": "\trestwarden cms\n", "observe": "\trestwarden cms {\n\t\tmode observe\n\t}\n", "off": "\trestwarden cms {\n\t\taccess off\n\t}\n",
+		"allowed": "\trestwarden cms {\n\t\tlogin_only\n\t\tallow anyone /acme/v1/x\n\t}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := administered(t, "", caddyrun.Site{Body: block + p.proxied()})
+			at := "sites/*:" + g.port() + "/close"
+			closed := func(want bool) {
+				t.Helper()
+				for _, line := range everySpelling {
+					if r := g.do(line, ""); (r.status == 401) != want {
+						t.Errorf("%s: %d %s, want it closed: %v", line, r.status, r.body, want)
+					}
+				}
+			}
+			closed(false)
+			g.admin("POST", at, `{"methods":["GET"],"route":"/acme/v1/x"}`, 200, `"line":"GET /acme/v1/x","on":true,"gateways"`)
+			closed(true)
+			if r := g.do("GET /cms-json/acme/v1/x?_embed=1", ""); r.status != 401 {
+				t.Errorf("%d %s %+v", r.status, r.body, current.Load().sites()[0].state.last.All()[0])
+			}
+			if r := g.do("POST /cms-json/batch/v1", `{"requests":[{"path":"/acme/v1/x","method":"GET"}]}`, asJSON); r.status < 400 {
+				t.Errorf("in a batch: %d %s", r.status, r.body)
+			}
+			if r := g.do("GET /cms-json/acme/v1/x", "", asAdmin); r.status == 401 {
+				t.Errorf("an administrator: %d %s", r.status, r.body)
+			}
+			g.do("GET /cms-json/acme/v1/x", "", basicAuth("admin:wrong")).want(t, 401, "")
+			if r := g.do("POST /cms-json/acme/v1/x", "{}", asJSON); r.status == 401 {
+				t.Errorf("another method: %d %s", r.status, r.body)
+			}
+			if rec := g.statuses()[g.site()]; len(rec.Closes) != 1 || rec.Closes[0].Until != nil {
+				t.Errorf("%+v", rec)
+			}
+			if kept := current.Load().sites()[0].state.last.All(); kept[len(kept)-1].Rule != "close GET /acme/v1/x" || kept[len(kept)-1].Origin != policy.OriginSwitch {
+				t.Errorf("%+v", kept[len(kept)-1])
+			}
+			g.admin("POST", at, `{"for":"0s","methods":["GET"],"route":"/acme/v1/x"}`, 200, `"on":false`)
+			closed(false)
+			g.admin("POST", at, `{"route":"/acme/**"}`, 200, `"line":"/acme/**"`)
+			closed(true)
+		})
+	}
+}
+
+// TestSwitchLines_Kept: without Redis a restart ends no line; a file that cannot be read is told, and one that cannot be written.
+func TestSwitchLines_Kept(t *testing.T) {
+	p := newPlatform(t)
+	g := caddyrun.StartProcess(t, "", "\trestwarden cms {\n\t\tlogin_only\n\t\tallow anyone /acme/v1/x\n\t}\n"+p.proxied())
+	gw := &process{g, t}
+	t.Cleanup(crowd.CloseIdleConnections)
+	_, sites := adminOf(t, gw.adminAddress(), "GET", "sites", "")
+	_, name, _ := strings.Cut(sites, `"site":"`)
+	name, _, _ = strings.Cut(name, `"`)
+	site := "sites/" + url.PathEscape(name)
+	answers := func(line string, status int) {
+		t.Helper()
+		if got, _, err := gw.send(line, ""); err != nil || (got == 401) != (status == 401) {
+			t.Errorf("%s: %d, %v, want %d", line, got, err, status)
+		}
+	}
+	admin := func(path, body, contains string) {
+		t.Helper()
+		if status, text := adminOf(t, gw.adminAddress(), "POST", site+path, body); status != 200 || !strings.Contains(text, contains) {
+			t.Errorf("%s: %d %s", body, status, text)
+		}
+	}
+	admin("/close", `{"route":"/acme/v1/x"}`, `"on":true`)
+	admin("/open", `{"for":"1h","route":"/acme/v1/y"}`, `"on":true`)
+	for range 2 {
+		answers("GET /cms-json/acme/v1/x", 401)
+		answers("GET /cms-json/acme/v1/y", 404)
+		gw.stop()
+		gw.Start()
+	}
+	admin("/open", `{"for":"0s","route":"/acme/v1/y"}`, `"on":false`)
+	gw.stop()
+	gw.Start()
+	answers("GET /cms-json/acme/v1/x", 401)
+	answers("GET /cms-json/acme/v1/y", 401)
+	var kept []json.RawMessage
+	files, _ := filepath.Glob(filepath.Join(gw.Dir(), "caddy", "restwarden", "*"))
+	if len(files) != 1 {
+		t.Fatalf("%v", files)
+	}
+	text, err := os.ReadFile(files[0])
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if err != nil || len(kept) == 0 {
+		t.Errorf("%s: %v", text, err)
+	}
+}
+
+// TestGateways_SwitchLines: lines count on both gateways, also on one that starts later, whose Redis was lost, and after both have
+// lost what they remember.
+func TestGateways_SwitchLines(t *testing.T) {
+	redis, p := redisrun.Start(t), newPlatform(t)
+	store := "redis " + redis.Addr + " {\n\t\t\ttimeout 2s\n\t\t}"
+	block := "\t@a host a.example\n\thandle @a {\n\trestwarden cms {\n\t\tlogin_only\n\t\tallow anyone /acme/v1/x\n\t}\n\t" + p.proxied() + "\n\t}\n"
+	first, second := startProcess(t, store, block), startProcess(t, store, block)
+	answers := func(what string, g *process, line string, closed bool) {
+		t.Helper()
+		wait.For(t, 10*time.Second, what, func() bool {
+			got, _, err := g.send(line, "", "Host: a.example")
+			return err == nil && (got == 401) == closed
+		})
+	}
+	admin := func(g *process, path, body, contains string) {
+		t.Helper()
+		if status, text := adminOf(t, g.adminAddress(), "POST", "sites/a.example/"+path, body); status != 200 || !strings.Contains(text, contains) {
+			t.Errorf("%s %s: %d %s, want %s", path, body, status, text, contains)
+		}
+	}
+	const x, y = "GET /cms-json/acme/v1/x", "GET /cms-json/acme/v1/y"
+	answers("both run", first, x, false)
+	answers("both run", second, x, false)
+	time.Sleep(300 * time.Millisecond) // both connect
+	admin(first, "close", `{"route":"/acme/v1/x"}`, `"gateways":"all"`)
+	admin(second, "open", `{"for":"1h","route":"/acme/v1/y"}`, `"gateways":"all"`)
+	answers("closed there", second, x, true)
+	answers("opened there", first, y, false)
+	second.stop()
+	if err := os.RemoveAll(filepath.Join(second.Dir(), "caddy", "restwarden")); err != nil {
+		t.Fatal(err)
+	}
+	second.Start()
+	answers("closed on one that starts later", second, x, true)
+	answers("opened on one that starts later", second, y, false)
+	redis.Kill()
+	admin(first, "close", `{"route":"/acme/v1/y"}`, `"gateways":"this one","error":"the other gateways could not be told`)
+	answers("closed here without Redis", first, y, true)
+	answers("open there", second, y, false)
+	redis.Start()
+	answers("closed there once Redis is back", second, y, true)
+	admin(second, "close", `{"for":"0s","route":"/acme/v1/x"}`, `"gateways":"all"`)
+	answers("the end on the other", first, x, false)
+}
