@@ -183,6 +183,28 @@ type LineSwitch struct {
 	Plugin  string   `json:"plugin,omitempty"` // in place of a route: what visitors need of a plugin of the catalogue
 }
 
+// Text is what the line says, as in [Line].
+func (b *LineSwitch) Text() string {
+	if b.Plugin != "" {
+		return pluginWord + b.Plugin
+	}
+	return strings.TrimSpace(strings.Join(b.Methods, ",") + " " + b.Route)
+}
+
+const pluginWord = "plugin "
+
+// Switch returns what switches the line on.
+func (l *Line) Switch() *LineSwitch {
+	if name, ok := strings.CutPrefix(l.Line, pluginWord); ok {
+		return &LineSwitch{Plugin: name}
+	}
+	methods, route, ok := strings.Cut(l.Line, " ")
+	if !ok {
+		return &LineSwitch{Route: l.Line}
+	}
+	return &LineSwitch{Methods: strings.Split(methods, ","), Route: route}
+}
+
 // LineSwitched says what counts after a line was switched.
 type LineSwitched struct {
 	Site string `json:"site"`

@@ -1,12 +1,14 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,14 +18,15 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // differ says what a change of a configuration opens and closes.
 type differ struct {
-	adminFlags
-	running        bool
+	runningFlags
+	adapter        string
 	sites, headers []string
 	logs           []string
 	index, live    string
@@ -58,8 +61,7 @@ configurations does not load; 3 a site could not be compared.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&d.adapter, "adapter", "a", "", "name of the config adapter of both (default by the name of each file)")
-	f.StringVar(&d.address, "address", "", "address of the admin endpoint for --running (default localhost:2019)")
-	f.BoolVar(&d.running, "running", false, "compare with the configuration of the running Caddy, in place of OLD")
+	d.add(cmd, "compare with the configuration of the running Caddy, in place of OLD")
 	f.StringArrayVar(&d.sites, "site", nil, "site to compare, as the command status names it; * stands for any text")
 	f.StringVar(&d.index, "index", "", "file with a saved REST root: only its routes count")
 	f.StringVar(&d.live, "for", "", "URL of the site whose REST root is read, by one GET: only its routes count")
@@ -119,7 +121,7 @@ func (d *differ) check(cmd *cobra.Command, args []string) error {
 	case !d.running && len(args) != 2:
 		return errors.New("name two configurations, the old one and the new one, or one with --running")
 	case d.address != "" && !d.running:
-		return errors.New("--address: only with --running")
+		return errAddress
 	case len(d.headers) > 0 && d.live == "":
 		return errors.New("--header: only with --for")
 	case d.index != "" && d.live != "":
@@ -152,18 +154,12 @@ func (d *differ) report(cmd *cobra.Command, args []string) (_ *compare.Report, e
 		return nil
 	}
 	if d.running {
-		client, err := d.client()
+		running, sites, err := d.ask(cmd.Context())
 		if err != nil {
 			return nil, err
 		}
-		running, err := client.Config(cmd.Context())
-		if err == nil {
-			o.Switches, err = inForce(cmd.Context(), client)
-		}
-		if err == nil {
-			err = add("the running configuration", dryrun.Options{JSON: running})
-		}
-		if err != nil {
+		o.Switches = inForce(sites)
+		if err := add("the running configuration", dryrun.Options{JSON: running}); err != nil {
 			return nil, err
 		}
 	}
@@ -200,27 +196,30 @@ func (d *differ) count(cmd *cobra.Command, counter *compare.Counter, progress *t
 	return counter.Report(), lostLogs(cmd, logs)
 }
 
-// inForce returns the switches that are in force at a running Caddy.
-func inForce(ctx context.Context, c *adminapi.Client) (found []compare.Switch, err error) {
-	var list adminapi.Sites[adminapi.Site, adminapi.Store]
-	if err := asked(c.Ask(ctx, "GET", adminapi.SitesPath, nil, &list)); err != nil {
-		return nil, err
-	}
-	add := func(s compare.Switch) {
+// inForce returns the switches that are in force at sites of a running Caddy.
+func inForce(sites []adminapi.Site) (found []compare.Switch) {
+	add := func(s compare.Switch, until *time.Time) {
+		s.Until = *cmp.Or(until, new(time.Time))
 		if !slices.Contains(found, s) { // a site stands in the list once for each mode
 			found = append(found, s)
 		}
 	}
-	for i := range list.Sites {
-		s := &list.Sites[i]
+	for i := range sites {
+		s := &sites[i]
 		if s.ModeUntil != nil {
-			add(compare.Switch{Site: s.Site, Switch: s.Mode, Until: *s.ModeUntil})
+			add(compare.Switch{Site: s.Site, Switch: s.Mode}, s.ModeUntil)
 		}
 		if s.Lockdown != nil {
-			add(compare.Switch{Site: map[bool]string{false: s.Site}[s.Lockdown.All], Switch: "lockdown", Until: s.Lockdown.Until})
+			add(compare.Switch{Site: map[bool]string{false: s.Site}[s.Lockdown.All], Switch: "lockdown"}, &s.Lockdown.Until)
+		}
+		for _, l := range s.Opens {
+			add(compare.Switch{Site: s.Site, Switch: switches.KindOpen, Line: l.Line}, l.Until)
+		}
+		for _, l := range s.Closes {
+			add(compare.Switch{Site: s.Site, Switch: switches.KindClose, Line: l.Line}, l.Until)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // routes returns the routes that count; nil for all.

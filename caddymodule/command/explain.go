@@ -22,6 +22,7 @@ import (
 // explainer says what becomes of a request, and why.
 type explainer struct {
 	configFlags
+	runningFlags
 	index            string
 	as, from, format string
 	ids, abilities   []string
@@ -66,7 +67,8 @@ does not load, 3 it cannot be known, 4 the gateway is not on the request's way.`
 }
 
 func (e *explainer) flags(cmd *cobra.Command) {
-	e.add(cmd, configUsage)
+	e.configFlags.add(cmd, configUsage)
+	e.runningFlags.add(cmd, runningUsage)
 	f := cmd.Flags()
 	f.StringVar(&e.index, "index", "", "file with the saved REST root of the site; routes are then named by the site's own patterns")
 	f.StringVar(&e.as, "as", "", "who is calling: "+strings.Join(dryrun.Callers(), ", ")+" (default anonymous; credentials in the request are then nobody's that is known)")
@@ -117,7 +119,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) (int, error) {
 	if e.raw != "" && e.log != "" || e.http && e.https {
 		return exitUsage, errors.New("--raw does not go with --log, nor --http with --https")
 	}
-	options, err := e.options()
+	options, err := e.options(cmd.Context())
 	if err != nil {
 		return exitUsage, err
 	}
@@ -145,12 +147,19 @@ func (e *explainer) run(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // options say which configuration to load.
-func (e *explainer) options() (dryrun.Options, error) {
-	o := dryrun.Options{File: e.config, Adapter: e.adapter, Live: e.live}
+func (e *explainer) options(ctx context.Context) (o dryrun.Options, err error) {
+	o = dryrun.Options{File: e.config, Adapter: e.adapter, Live: e.live}
+	if err := e.check(&e.configFlags); err != nil {
+		return o, err
+	}
+	if e.running {
+		if o.JSON, o.Switches, err = e.load(ctx); err != nil {
+			return o, err
+		}
+	}
 	if e.index == "" {
 		return o, nil
 	}
-	var err error
 	if o.Index, err = os.ReadFile(e.index); err != nil {
 		return o, fmt.Errorf("--index: %w", err)
 	}

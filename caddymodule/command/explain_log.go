@@ -170,6 +170,8 @@ func (l loggedText) headline(e explanation) string {
 		return then + "; now: " + l.palette.Odd("it depends")
 	case l.Same:
 		return then + "; now: the same"
+	case rec.Origin == policy.OriginSwitch:
+		return then + ", by the line " + rec.Rule + ", which was switched on; now, without it: " + e.headline()
 	case rec.Policy == access.LockdownName:
 		return then + ", by a lockdown; now, without one: " + e.headline()
 	}

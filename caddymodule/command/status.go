@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
@@ -110,10 +111,33 @@ func (f *statusFlags) print(cmd *cobra.Command, c *adminapi.Client) error {
 	if err := scopeTable(cmd.OutOrStdout(), sites); err != nil {
 		return err
 	}
+	if err := switchedTable(cmd.OutOrStdout(), sites); err != nil {
+		return err
+	}
 	if err := storeLine(cmd.OutOrStdout(), list.Store); err != nil {
 		return err
 	}
 	return refusalTable(cmd.OutOrStdout(), list.Refusals)
+}
+
+// switchedTable prints the lines of the sites that are switched on.
+func switchedTable(out io.Writer, sites []adminapi.Site) error {
+	if !slices.ContainsFunc(sites, func(s adminapi.Site) bool { return len(s.Opens)+len(s.Closes) > 0 }) {
+		return nil
+	}
+	if _, err := fmt.Fprintln(out); err != nil {
+		return err
+	}
+	w := newLineTable(out)
+	told := map[string]bool{} // a site stands in the list once for each mode
+	for i := range sites {
+		if s := &sites[i]; !told[s.Site] {
+			told[s.Site] = true
+			w.add(s.Site, switches.KindOpen, s.Opens)
+			w.add(s.Site, switches.KindClose, s.Closes)
+		}
+	}
+	return w.Flush()
 }
 
 // scopeTable prints a line for each scope of the sites.

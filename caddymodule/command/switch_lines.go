@@ -13,6 +13,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/sitename"
+	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/typo"
 )
@@ -21,7 +22,7 @@ import (
 type lineSwitcher struct {
 	admin  adminFlags
 	choice siteChoice
-	word   string // "open" or "close"
+	word   string // switches.KindOpen or switches.KindClose
 	lasts  string
 	plugin string
 	list   bool
@@ -29,7 +30,7 @@ type lineSwitcher struct {
 }
 
 func openCommand() *cobra.Command {
-	s := &lineSwitcher{word: "open"}
+	s := &lineSwitcher{word: switches.KindOpen}
 	cmd := &cobra.Command{
 		Use:   "open --site SITE... --for DURATION [--yes] [METHODS] ROUTE | --plugin NAME | --list [--format text|json|caddyfile]",
 		Short: "Opens calls of sites of a running Caddy to anyone for a while",
@@ -51,7 +52,7 @@ that make it last.`,
 }
 
 func closeCommand() *cobra.Command {
-	s := &lineSwitcher{word: "close"}
+	s := &lineSwitcher{word: switches.KindClose}
 	cmd := &cobra.Command{
 		Use:   "close --site SITE... [--for DURATION] [METHODS] ROUTE | --list [--format text|json]",
 		Short: "Closes calls of sites of a running Caddy to whom the platform does not know",
@@ -82,7 +83,7 @@ func (s *lineSwitcher) add(cmd *cobra.Command) {
 
 // formats are those of a list: what closes calls is no line of a configuration.
 func (s *lineSwitcher) formats() []string {
-	if s.word == "open" {
+	if s.word == switches.KindOpen {
 		return []string{"text", "json", "caddyfile"}
 	}
 	return []string{"text", "json"}
@@ -104,8 +105,8 @@ func (s *lineSwitcher) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.word == "open" && s.lasts != "0s" {
-		if err := s.choice.sure(cmd, "open "+textOf(body), sites); err != nil {
+	if s.word == switches.KindOpen && s.lasts != "0s" {
+		if err := s.choice.sure(cmd, "open "+body.Text(), sites); err != nil {
 			return err
 		}
 	}
@@ -141,7 +142,7 @@ func (s *lineSwitcher) body(cmd *cobra.Command, args []string) (*adminapi.LineSw
 		return nil, errors.New("--plugin: a plugin has its own routes")
 	case s.plugin == "" && len(routes) != 1:
 		return nil, errors.New("name one route, behind methods if not all are meant: POST /acme/v1/callback")
-	case s.lasts == "" && s.word == "open":
+	case s.lasts == "" && s.word == switches.KindOpen:
 		return nil, errNoFor
 	}
 	if s.plugin == "" {
@@ -153,17 +154,9 @@ func (s *lineSwitcher) body(cmd *cobra.Command, args []string) (*adminapi.LineSw
 	return b, nil
 }
 
-// textOf is what a line says: "POST /acme/v1/callback".
-func textOf(b *adminapi.LineSwitch) string {
-	if b.Plugin != "" {
-		return "plugin " + b.Plugin
-	}
-	return strings.TrimSpace(strings.Join(b.Methods, ",") + " " + b.Route)
-}
-
 // turn switches a line of one site, and prints what counts then.
 func (s *lineSwitcher) turn(cmd *cobra.Command, c *adminapi.Client, site string, body *adminapi.LineSwitch) error {
-	path := map[string]string{"open": adminapi.OpenPath, "close": adminapi.ClosePath}[s.word]
+	path := map[string]string{switches.KindOpen: adminapi.OpenPath, switches.KindClose: adminapi.ClosePath}[s.word]
 	var answer adminapi.LineSwitched
 	err := c.Ask(cmd.Context(), "POST", adminapi.Named(path, site), body, &answer)
 	if said, ok := errors.AsType[*adminapi.Error](err); ok && said.Status == http.StatusConflict {
@@ -213,7 +206,7 @@ func (s *lineSwitcher) show(cmd *cobra.Command, c *adminapi.Client) error {
 			wanted = wanted || sitename.Fits(pattern, site.Site)
 		}
 		lines := site.Opens
-		if s.word == "close" {
+		if s.word == switches.KindClose {
 			lines = site.Closes
 		}
 		if wanted && len(lines) > 0 && !seen[site.Site] {
@@ -227,14 +220,27 @@ func (s *lineSwitcher) show(cmd *cobra.Command, c *adminapi.Client) error {
 	case "caddyfile":
 		return lasting(cmd.OutOrStdout(), found)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	writeCells(w, "SITE", "LINE", "SINCE", "UNTIL", "BY")
+	w := newLineTable(cmd.OutOrStdout())
 	for _, site := range found {
-		for _, l := range site.Lines {
-			writeCells(w, site.Site, s.word+" "+l.Line, moment(l.Since), untilOf(&l), l.By)
-		}
+		w.add(site.Site, s.word, site.Lines)
 	}
 	return w.Flush()
+}
+
+// lineTable has a line for each line that is switched on.
+type lineTable struct{ *tabwriter.Writer }
+
+func newLineTable(out io.Writer) lineTable {
+	w := lineTable{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
+	writeCells(w.Writer, "SITE", "LINE", "SINCE", "UNTIL", "BY")
+	return w
+}
+
+func (w lineTable) add(site, word string, lines []adminapi.Line) {
+	for i := range lines {
+		l := &lines[i]
+		writeCells(w.Writer, site, word+" "+l.Line, moment(l.Since), untilOf(l), l.By)
+	}
 }
 
 func untilOf(l *adminapi.Line) string {
@@ -252,7 +258,7 @@ func lasting(out io.Writer, found []listedLines) error {
 		}
 		for _, l := range site.Lines {
 			line := "allow anyone " + l.Line
-			if strings.HasPrefix(l.Line, "plugin ") {
+			if l.Switch().Plugin != "" {
 				line = "allow " + l.Line
 			}
 			if _, err := fmt.Fprintf(out, "%s # until %s\n", escapedText(line), untilOf(&l)); err != nil {

@@ -19,6 +19,7 @@ import (
 // tester runs tests of the operator's own.
 type tester struct {
 	configFlags
+	runningFlags
 	format  string
 	verbose bool
 }
@@ -61,7 +62,8 @@ but one cannot be known or proved.`,
 		SilenceUsage:      true,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
-	t.add(cmd, "configuration file, in place of those that the files name")
+	t.configFlags.add(cmd, "configuration file, in place of those that the files name")
+	t.runningFlags.add(cmd, runningUsage)
 	f := cmd.Flags()
 	f.StringVar(&t.format, "format", "text", "text, json, junit or github")
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "list the tests that have passed, too")
@@ -78,6 +80,9 @@ func (t *tester) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	if err := typo.Check(t.format, testFormats...); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
+	}
+	if err := t.check(&t.configFlags); err != nil {
+		return exitUsage, err
 	}
 	files, err := readTests(args)
 	if err != nil {
@@ -128,6 +133,14 @@ func (t *tester) runAll(cmd *cobra.Command, files []*testfile.File) (*testfile.R
 	for _, f := range files {
 		total += len(f.Tests)
 	}
+	var running dryrun.Options
+	if t.running {
+		progress.Step("asking the Caddy that runs")
+		var err error
+		if running.JSON, running.Switches, err = t.load(cmd.Context()); err != nil {
+			return nil, err
+		}
+	}
 	outcomes := make([][]testfile.Outcome, len(files))
 	var untested []dryrun.Rule
 	for first := range files {
@@ -136,7 +149,7 @@ func (t *tester) runAll(cmd *cobra.Command, files []*testfile.File) (*testfile.R
 		}
 		source := t.sourceOf(files[first])
 		progress.Step("loading %s", cmp.Or(source.config, "the configuration"))
-		err := source.use(func(r *testfile.Runner) (err error) {
+		err := source.use(running, func(r *testfile.Runner) (err error) {
 			r.Step = func(test *testfile.Test) {
 				done++
 				progress.Step("%d of %d: %s", done, total, test.Name)
@@ -157,20 +170,21 @@ func (t *tester) runAll(cmd *cobra.Command, files []*testfile.File) (*testfile.R
 }
 
 // source is what tests are run against.
-type source struct{ config, adapter, index string }
+type source struct{ config, adapter, index, running string }
 
 func (t *tester) sourceOf(f *testfile.File) source {
-	s := source{f.Config, f.Adapter, f.Index}
-	if t.config != "" {
-		s.config, s.adapter = t.config, ""
+	s := source{config: f.Config, adapter: f.Adapter, index: f.Index}
+	if t.config != "" || t.running {
+		s.config, s.adapter, s.running = t.config, "", t.runningFlags.String()
 	}
 	s.adapter = cmp.Or(t.adapter, s.adapter)
 	return s
 }
 
-// use loads the configuration for as long as f runs.
-func (s source) use(f func(*testfile.Runner) error) error {
-	o := dryrun.Options{File: s.config, Adapter: s.adapter}
+// use loads the configuration, that of the Caddy that runs if there is one, for as long as f runs.
+func (s source) use(running dryrun.Options, f func(*testfile.Runner) error) error {
+	o := running
+	o.File, o.Adapter = s.config, s.adapter
 	if s.index != "" {
 		index, err := os.ReadFile(s.index)
 		if err != nil {
@@ -188,6 +202,7 @@ func (s source) use(f func(*testfile.Runner) error) error {
 // flags name the configuration in a command line.
 func (s source) flags() string {
 	var b strings.Builder
+	b.WriteString(s.running)
 	for _, flag := range [][2]string{{"--config", s.config}, {"--adapter", s.adapter}} {
 		if flag[1] != "" {
 			b.WriteString(" " + flag[0] + " " + testfile.Quoted(flag[1]))

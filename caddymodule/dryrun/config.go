@@ -36,6 +36,8 @@ type Options struct {
 	Odd func(routing.Finding)
 	// Installed is what is known of a site of the configuration; nil if nothing is.
 	Installed *Installed
+	// Switches are what is switched on at sites, by their names; nil if nothing is.
+	Switches map[string]*policy.Switches
 }
 
 // Config is a loaded configuration. It is used by one goroutine at a time.
@@ -101,6 +103,7 @@ func (c *Config) provision(o *Options) error {
 		return fmt.Errorf("%w: the handler %s holds a directive restwarden, and is not run here", ErrUnknowable, h.inner[0])
 	}
 	c.observer = observer(c.odd(o.Odd), c.installed(o.Installed))
+	c.observer.Switches = func(site string) *policy.Switches { return o.Switches[site] }
 	configs.Store(c.key, c)
 	if c.app, err = provision(config); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 
 // SwitchOpen implements admin.Gateways.
 func (e endpoint) SwitchOpen(name string, b adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error) {
-	line, err := e.line(name, &b)
+	line, err := newLine(&b, e.named(name).Platform)
 	if err != nil {
 		return adminapi.LineSwitched{}, err
 	}
@@ -35,7 +35,7 @@ func (e endpoint) SwitchOpen(name string, b adminapi.LineSwitch, lasts time.Dura
 
 // SwitchClose implements admin.Gateways.
 func (e endpoint) SwitchClose(name string, b adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error) {
-	line, err := e.line(name, &b)
+	line, err := newLine(&b, e.named(name).Platform)
 	if err != nil {
 		return adminapi.LineSwitched{}, err
 	}
@@ -75,11 +75,11 @@ func noLine(site string, line *switches.Line, on []switches.Line) string {
 	return fmt.Sprintf("%s has no line %q that is switched on; these are: %s", site, line.Line, strings.Join(texts, "; "))
 }
 
-// line returns the line that is to be switched, in one spelling.
-func (e endpoint) line(name string, b *adminapi.LineSwitch) (*switches.Line, error) {
+// newLine returns the line that a body names, in one spelling.
+func newLine(b *adminapi.LineSwitch, platform platforms.Platform) (*switches.Line, error) {
 	if b.Plugin != "" {
-		calls, err := pluginCalls(b.Plugin, e.named(name).Platform)
-		return &switches.Line{Line: "plugin " + b.Plugin, Calls: calls}, err
+		calls, err := pluginCalls(b.Plugin, platform)
+		return &switches.Line{Line: b.Text(), Calls: calls}, err
 	}
 	methods := slices.Clone(b.Methods)
 	slices.Sort(methods)
@@ -88,8 +88,8 @@ func (e endpoint) line(name string, b *adminapi.LineSwitch) (*switches.Line, err
 	if err != nil {
 		return nil, err
 	}
-	route := target.Routes()[0].String()
-	return &switches.Line{Line: strings.TrimSpace(strings.Join(methods, ",") + " " + route), Calls: []switches.Calls{{Methods: methods, Routes: []string{route}}}}, nil
+	one := adminapi.LineSwitch{Methods: methods, Route: target.Routes()[0].String()}
+	return &switches.Line{Line: one.Text(), Calls: []switches.Calls{{Methods: methods, Routes: []string{one.Route}}}}, nil
 }
 
 // pluginCalls returns the calls of a plugin that `allow plugin` opens to anyone.
@@ -116,7 +116,7 @@ func pluginCalls(plugin string, platform platforms.Platform) (calls []switches.C
 
 // opens returns what refuses some calls that a line opens. The error says that the line lets nobody pass.
 func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stops []adminapi.Stop, err error) {
-	switched, err := line.Switched(until)
+	switched, err := line.Switched(switches.KindOpen, &until)
 	if err != nil {
 		return nil, err
 	}

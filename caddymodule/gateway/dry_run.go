@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -9,9 +10,12 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
 	"github.com/restwarden/restwarden/policies/store"
@@ -44,6 +48,8 @@ type Observer struct {
 	// Installed returns what is known of the site of the directive at a place; nil if nothing
 	// is. It may be nil.
 	Installed func(at, imported string) *review.Installed
+	// Switches returns what is switched on at a site; nil if nothing is.
+	Switches func(site string) *policy.Switches
 	// Trace reports what the policies do. Its Questions are not used.
 	Trace policy.Trace
 }
@@ -85,6 +91,39 @@ func (s *site) awaitReading(r *http.Request, next caddyhttp.Handler) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.questions.Timeout)
 	defer cancel()
 	s.discovery.await(ctx, s, r, next)
+}
+
+// SwitchesOf returns what a running gateway says is switched on at a site of it. The error names the line that this release does not
+// know.
+func SwitchesOf(on *adminapi.Site) (*policy.Switches, error) {
+	s := new(policy.Switches)
+	if on.ModeUntil != nil {
+		s.Mode.Set(policy.Switched{Mode: policy.Mode(on.Mode), Until: *on.ModeUntil})
+	}
+	if l := on.Lockdown; l != nil {
+		s.Lockdown.Set(policy.Switched{Hard: l.Hard, Until: l.Until})
+	}
+	platform, _ := platforms.ByName(on.Platform) // only plugins depend on it
+	for _, some := range []struct {
+		kind  string
+		lines []adminapi.Line
+		to    *policy.SwitchedLines
+	}{{switches.KindOpen, on.Opens, &s.Opens}, {switches.KindClose, on.Closes, &s.Closes}} {
+		var all []*policy.SwitchedLine
+		for i := range some.lines {
+			line, err := newLine(some.lines[i].Switch(), platform)
+			var switched *policy.SwitchedLine
+			if err == nil {
+				switched, err = line.Switched(some.kind, some.lines[i].Until)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s %s: %w", on.Site, some.kind, some.lines[i].Line, err)
+			}
+			all = append(all, switched)
+		}
+		some.to.Set(all)
+	}
+	return s, nil
 }
 
 // readDry reports a reading to the dry run.

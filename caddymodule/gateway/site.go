@@ -97,6 +97,9 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
 	s.state, _ = pool.Lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.running), nil })
 	s.Switches = &s.state.switches
+	if dry := g.app.dry; dry != nil {
+		s.Switches = dry.Switches(s.Name)
+	}
 	s.listen()
 	if way.Server == nil && len(g.sites) > 0 {
 		return s // it stands in for sites that are known

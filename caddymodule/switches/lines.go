@@ -26,12 +26,12 @@ type Line struct {
 // SetOpen switches on a line that opens calls of a site to anyone, for a time of up to [adminapi.MaxOpened], or takes it back if the time
 // is 0, as [Board.SetMode] switches the mode.
 func (b *Board) SetOpen(site string, line Line, lasts time.Duration, by string) error {
-	return b.setLine(kindOpen, site, &line, lasts, by)
+	return b.setLine(KindOpen, site, &line, lasts, by)
 }
 
 // SetClose is SetOpen for a line that closes calls, for any time, or Forever.
 func (b *Board) SetClose(site string, line Line, lasts time.Duration, by string) error {
-	return b.setLine(kindClose, site, &line, lasts, by)
+	return b.setLine(KindClose, site, &line, lasts, by)
 }
 
 func (b *Board) setLine(kind, site string, line *Line, lasts time.Duration, by string) error {
@@ -55,15 +55,18 @@ var (
 	ErrFull   = fmt.Errorf("%d lines that are switched on: take some back", adminapi.MaxLines)
 )
 
-// Switched returns the line as it is judged by, until a time.
-func (l *Line) Switched(until time.Time) (*policy.SwitchedLine, error) {
-	s := setting{Kind: kindOpen, Line: l.Line, Calls: l.Calls, Until: until.UnixMilli()}
+// Switched returns the line as it is judged by, as one of a kind, until a time; nil where it does not end by itself.
+func (l *Line) Switched(kind string, until *time.Time) (*policy.SwitchedLine, error) {
+	s := setting{Kind: kind, Line: l.Line, Calls: l.Calls}
+	if until != nil {
+		s.Until = until.UnixMilli()
+	}
 	return s.line(time.Now())
 }
 
 // Opens and Closes return the lines of a site that are on, in the order in which they were set.
-func (b *Board) Opens(site string) []Line  { return b.on(kindOpen, site) }
-func (b *Board) Closes(site string) []Line { return b.on(kindClose, site) }
+func (b *Board) Opens(site string) []Line  { return b.on(KindOpen, site) }
+func (b *Board) Closes(site string) []Line { return b.on(KindClose, site) }
 
 func (b *Board) on(kind, site string) (all []Line) {
 	b.mu.Lock()
@@ -107,7 +110,7 @@ func (b *Board) applyLines(site string) {
 	if own == nil {
 		return
 	}
-	for kind, to := range map[string]*policy.SwitchedLines{kindOpen: &own.Opens, kindClose: &own.Closes} {
+	for kind, to := range map[string]*policy.SwitchedLines{KindOpen: &own.Opens, KindClose: &own.Closes} {
 		var lines []*policy.SwitchedLine
 		for _, s := range b.linesOf(kind, site) {
 			if line, err := s.line(now); err == nil { // it was checked when it came

@@ -13,12 +13,12 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// The kinds of switches.
+// The kinds of switches. Those of lines are the first word of each line.
 const (
 	kindMode     = "mode"
 	kindLockdown = "lockdown"
-	kindOpen     = "open"
-	kindClose    = "close"
+	KindOpen     = "open"
+	KindClose    = "close"
 )
 
 // kindLines stands for all lines of a site, which are one value of a store.
@@ -52,7 +52,7 @@ type setting struct {
 }
 
 func (s *setting) id() id       { return id{s.Kind, s.Site, s.Line} }
-func (s *setting) isLine() bool { return s.Kind == kindOpen || s.Kind == kindClose }
+func (s *setting) isLine() bool { return s.Kind == KindOpen || s.Kind == KindClose }
 
 // until returns when the setting ends, far in the future where it does not.
 func (s *setting) until() time.Time {
@@ -130,9 +130,9 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	}
 	left, most := s.until().Sub(now), adminapi.MaxSwitched
 	switch s.Kind {
-	case kindOpen:
+	case KindOpen:
 		most = adminapi.MaxOpened
-	case kindClose:
+	case KindClose:
 		most = forever
 	}
 	if s.Off {
@@ -171,7 +171,7 @@ func (s *setting) checkLine(now time.Time) error {
 	switch {
 	case s.Site == "", s.Line == "", len(s.Line) > maxLine, len(s.By) > maxBy, len(s.Calls) > maxCalls, len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
 		return errSetting
-	case s.Kind == kindOpen && s.Until == 0:
+	case s.Kind == KindOpen && s.Until == 0:
 		return errSetting
 	}
 	_, err := s.line(now)

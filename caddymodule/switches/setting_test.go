@@ -20,10 +20,10 @@ func FuzzSetting(f *testing.F) {
 	f.Add(strings.Replace(string(text), "lockdown", "mode", 1))
 	f.Add(`{"kind":"mode","site":"a","mode":"observe","until":1800000001000,"set":1}`)
 	f.Add("7f all")
-	line := setting{Kind: kindOpen, Site: "a", Line: "POST /a/b", Calls: []Calls{{Methods: []string{"POST"}, Routes: []string{"/a/b"}}}, By: "x", Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
+	line := setting{Kind: KindOpen, Site: "a", Line: "POST /a/b", Calls: []Calls{{Methods: []string{"POST"}, Routes: []string{"/a/b"}}}, By: "x", Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
 	text, _ = json.Marshal(line)
 	f.Add(string(text))
-	line.Kind, line.Until = kindClose, 0
+	line.Kind, line.Until = KindClose, 0
 	text, _ = json.Marshal(line)
 	f.Add(string(text))
 	f.Fuzz(func(t *testing.T, text string) {
@@ -32,7 +32,7 @@ func FuzzSetting(f *testing.F) {
 			return
 		}
 		most := adminapi.MaxSwitched
-		if s.Kind == kindClose {
+		if s.Kind == KindClose {
 			most = forever
 		}
 		if left := s.until().Sub(now); left <= 0 || left > most+time.Hour {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/diff"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -97,9 +98,10 @@ type Sites struct {
 
 // Switch is a switch in force.
 type Switch struct {
-	Site   string    `json:"site"`   // "" for all sites
-	Switch string    `json:"switch"` // "observe", "enforce", "lockdown"
-	Until  time.Time `json:"until,omitzero"`
+	Site   string    `json:"site"`           // "" for all sites
+	Switch string    `json:"switch"`         // "observe", "enforce", "lockdown", "open", "close"
+	Line   string    `json:"line,omitempty"` // of "open" and "close": "POST /acme/v1/callback"
+	Until  time.Time `json:"until,omitzero"` // zero where it does not end by itself
 	// Stays tells whether the new configuration has a site of this name. Else the switch ends with the change.
 	Stays bool `json:"stays"`
 }
@@ -109,7 +111,7 @@ func (s *Switch) effects() []diff.Effect {
 	switch {
 	case s.Stays:
 		return nil
-	case s.Switch == string(policy.Observe):
+	case s.Switch == string(policy.Observe), s.Switch == switches.KindOpen:
 		return []diff.Effect{diff.MayClose}
 	}
 	return []diff.Effect{diff.MayOpen}

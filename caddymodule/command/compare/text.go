@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/diff"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // titles are the headings of effects.
@@ -247,7 +248,11 @@ func (r *Report) sites() (lines []string) {
 	}
 	for _, one := range r.Switches {
 		text := map[bool]string{true: "stays in force, whatever the configurations say", false: "ends with the change"}[one.Stays]
-		add("%s: the switch %s, which is on until %s, %s%s.", cmp.Or(one.Site, "all sites"), one.Switch, one.Until.UTC().Format(time.RFC3339), text, effectsIn(one.effects()))
+		until := "it is taken back"
+		if !one.Until.IsZero() {
+			until = one.Until.UTC().Format(time.RFC3339)
+		}
+		add("%s: the switch %s, which is on until %s, %s%s.", cmp.Or(one.Site, "all sites"), one.Switch+policy.Prefixed(" ", one.Line), until, text, effectsIn(one.effects()))
 	}
 	for _, one := range s.Added {
 		switch {

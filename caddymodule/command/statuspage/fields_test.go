@@ -48,14 +48,14 @@ var (
 	bodies = map[string][]reflect.Type{"mode": {reflect.TypeFor[modeBody]()}, "lockdown": {reflect.TypeFor[adminapi.LockdownSwitch[string]]()}}
 	// variables are what the script calls an object that it was told.
 	variables = map[string][]reflect.Type{
-		"s": {reflect.TypeFor[adminapi.Site]()}, "status": {reflect.TypeFor[adminapi.Site]()}, "p": {reflect.TypeFor[adminapi.Problem]()}, "q": {reflect.TypeFor[adminapi.Asked]()}, "scope": {reflect.TypeFor[adminapi.Scope]()},
+		"s": {reflect.TypeFor[adminapi.Site]()}, "status": {reflect.TypeFor[adminapi.Site]()}, "p": {reflect.TypeFor[adminapi.Problem]()}, "q": {reflect.TypeFor[adminapi.Asked]()}, "scope": {reflect.TypeFor[adminapi.Scope]()}, "line": {reflect.TypeFor[adminapi.Line]()},
 		"r": {reflect.TypeFor[adminapi.Refusal]()}, "store": {reflect.TypeFor[adminapi.Store]()}, "news": {reflect.TypeFor[news]()},
 		"answer": {
 			reflect.TypeFor[adminapi.Sites[adminapi.Site, adminapi.Store]](), reflect.TypeFor[adminapi.Refusals[adminapi.Refusal]](),
 			reflect.TypeFor[adminapi.Switched](),
 		},
 	}
-	access  = regexp.MustCompile(`\b(s|status|scope|p|q|r|store|news|answer)((?:\??\.\w+)+)`)
+	access  = regexp.MustCompile(`\b(s|status|scope|line|p|q|r|store|news|answer)((?:\??\.\w+)+)`)
 	sent    = regexp.MustCompile(`ask\("(\w+)", \{([^}]*)\}`)
 	asked   = regexp.MustCompile(`(?:ask|EventSource)\("(\w+)[?"](, \{)?`)
 	byName  = regexp.MustCompile(`\.(?:text|set)\("(\w+)"|\["(\w+)"\]`)

@@ -37,6 +37,7 @@ type guarded struct {
 // pages, until the test ends.
 func guard(t *testing.T, n int) *guarded {
 	t.Helper()
+	t.Setenv("XDG_DATA_HOME", t.TempDir()) // where what is switched on is kept
 	backend := httptest.NewServer(http.HandlerFunc(serveRoot))
 	t.Cleanup(backend.Close)
 	addresses := machine.FreeAddresses(t, 2)

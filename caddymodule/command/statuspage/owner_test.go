@@ -75,6 +75,43 @@ func TestPage_OwnerLockdown(t *testing.T) {
 	}
 }
 
+// switchLines opens and closes a call of a site; "0s" takes both back.
+func (g *guarded) switchLines(site, lasts string) {
+	g.t.Helper()
+	api, err := adminapi.New(g.admin)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	closing := adminapi.LineSwitch{Route: "/acme/v1/y"} // until it is taken back
+	if lasts == "0s" {
+		closing.For = &lasts
+	}
+	for path, body := range map[string]adminapi.LineSwitch{adminapi.OpenPath: {For: &lasts, Methods: []string{"POST"}, Route: "/acme/v1/x"}, adminapi.ClosePath: closing} {
+		var answer adminapi.LineSwitched
+		if err := api.Ask(g.t.Context(), "POST", adminapi.Named(path, site), body, &answer); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+}
+
+// TestPage_OwnerLines: the owner of a site is told what is open and closed, and not who did it.
+func TestPage_OwnerLines(t *testing.T) {
+	g := guard(t, 1)
+	g.switchLines(first, "1h")
+	time.Sleep(1100 * time.Millisecond) // until what Caddy has told before counts no more
+	for member, want := range map[string]string{"opens": "POST /acme/v1/x", "closes": "/acme/v1/y"} {
+		for of, by := range map[string]any{"": "127.0.0.1", first: nil} {
+			lines, _ := g.shown(of)[first][member].([]any)
+			if len(lines) != 1 {
+				t.Fatalf("%s: %v", member, lines)
+			}
+			if line, _ := lines[0].(map[string]any); line["line"] != want || line["by"] != by || line["since"] == nil || (line["until"] == nil) != (member == "closes") {
+				t.Errorf("%q: %s: %v", of, member, line)
+			}
+		}
+	}
+}
+
 // TestPage_OwnerErrors: an error names no other site and no address to the owner of one.
 func TestPage_OwnerErrors(t *testing.T) {
 	g := guard(t, 2)

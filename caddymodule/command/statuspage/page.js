@@ -41,8 +41,13 @@ function states(s) {
 	if (s.lockdown) all.push(make("span", "bad", `${s.lockdown.hard ? "hard lockdown" : "lockdown"} ${until(s.lockdown.until)}`));
 	if (s.mode === "observe") all.push(make("span", "odd", s.mode_until ? `observes ${until(s.mode_until)}` : "observes"));
 	else all.push(make("span", "good", s.mode_until ? `enforces ${until(s.mode_until)}` : "enforces"));
+	if (s.opens) all.push(make("span", "odd", `${s.opens.length} open`));
+	if (s.closes) all.push(make("span", "bad", `${s.closes.length} closed`));
 	return all.flatMap((e, i) => i ? [", ", e] : [e]);
 }
+
+// lines are those that are switched on, each with its first word.
+const lines = s => [...(s.opens ?? []).map(line => ["open", line]), ...(s.closes ?? []).map(line => ["close", line])];
 
 // statesOf has the state on each port where they differ.
 const statesOf = site => site.all.length === 1 ? states(site.status) : site.all.flatMap((s, i) => [i ? "; " : "", s.listen ? `${s.listen.join(", ")}: ` : "", ...states(s)]);
@@ -107,7 +112,7 @@ function drawSites() {
 		site.row.hidden = !(name.toLowerCase().includes(word) && which(site));
 		if (!site.row.hidden) shown++;
 		site.row.className = name === picked ? "picked" : "";
-		const text = JSON.stringify([site.all.map(s => [s.mode, s.mode_until, s.listen]), site.status.lockdown, site.status.release, site.status.problems.length]);
+		const text = JSON.stringify([site.all.map(s => [s.mode, s.mode_until, s.listen]), site.status.lockdown, lines(site.status).length, site.status.release, site.status.problems.length]);
 		const refused = counted(site);
 		if (site.drawn !== refused && site.text) site.row.cells[3].textContent = site.drawn = refused;
 		if (text === site.text) continue;
@@ -147,6 +152,7 @@ function drawDetail() {
 	$("detail").hidden = !status;
 	if (!status) return;
 	const facts = [["state", ...statesOf(site)], ["in the Caddyfile", status.configured_mode === "observe" ? "observes: refuses nothing" : "enforces"], ["platform", `${status.platform}, shop release ${status.release}${status.release_source ? ` (by the ${status.release_source})` : ""}`]];
+	for (const [word, line] of lines(status)) facts.push([word, make("code", "", line.line), ` ${line.until ? until(line.until) : "until it is taken back"}, since ${new Date(line.since).toLocaleString()}${line.by ? ` by ${line.by}` : ""}`]);
 	for (const p of status.problems) facts.push(["problem", make("span", "bad", `${p.code}: ${p.problem}${p.at ? ` (${p.at})` : ""}`)]);
 	if (!only) for (const [kind, q] of Object.entries(status.questions ?? {}).sort()) {
 		const mean = q.asked ? `, ${Math.round(1000 * q.seconds / q.asked)} ms each` : "";

@@ -107,8 +107,8 @@ func (p *Page) serveSites(w http.ResponseWriter, r *http.Request, v view) error 
 }
 
 // ownerSees are the members that the owner of a site may see.
-var ownerSees = struct{ site, problem, lockdown, asked, refusal []string }{
-	adminapi.OwnerSees[adminapi.Site](), adminapi.OwnerSees[adminapi.Problem](), adminapi.OwnerSees[adminapi.Lockdown](),
+var ownerSees = struct{ site, problem, lockdown, line, asked, refusal []string }{
+	adminapi.OwnerSees[adminapi.Site](), adminapi.OwnerSees[adminapi.Problem](), adminapi.OwnerSees[adminapi.Lockdown](), adminapi.OwnerSees[adminapi.Line](),
 	adminapi.OwnerSees[adminapi.Asked](), adminapi.OwnerSees[adminapi.Refusal](),
 }
 
@@ -127,6 +127,12 @@ func ownSite(site object) object {
 		}
 		own.set("problems", problems)
 	}
+	if lines := ownLines(site["opens"]); lines != nil {
+		own.set("opens", lines)
+	}
+	if lines := ownLines(site["closes"]); lines != nil {
+		own.set("closes", lines)
+	}
 	var lockdown object
 	if json.Unmarshal(site["lockdown"], &lockdown) == nil && lockdown != nil {
 		own.set("lockdown", lockdown.only(ownerSees.lockdown...)) // not whether all sites have it
@@ -139,6 +145,17 @@ func ownSite(site object) object {
 		own.set("questions", questions)
 	}
 	return own
+}
+
+// ownLines are lines that are switched on, as the owner of the site may see them; nil if there are none.
+func ownLines(text json.RawMessage) (lines []object) {
+	if json.Unmarshal(text, &lines) != nil {
+		return nil
+	}
+	for i := range lines {
+		lines[i] = lines[i].only(ownerSees.line...)
+	}
+	return lines
 }
 
 // ownRecord is a record as the owner of its site may see it.

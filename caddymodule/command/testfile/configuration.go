@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/gateway"
@@ -114,7 +115,10 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	if err != nil {
 		return nil, err
 	}
-	claim := review.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes}
+	claim := review.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, InForce: site.Policies.Switches.InForce(time.Now)}
+	if p.Always && claim.InForce.Locked {
+		return nil, errors.New("a lockdown is in force, which proofs do not count")
+	}
 	proved := &Proved{Holds: true}
 	for i, holder := range holders {
 		claim.Caller, claim.Credential = holder.Caller(), holder.Credential
