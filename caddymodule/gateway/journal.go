@@ -40,12 +40,13 @@ const (
 // memberBytes are those of the names that the journal tells.
 var memberBytes = between.AlnumAnd("_-")
 
-// journalLines returns the lines that the journal has for calls of a request that passes with a credential, but for
-// what the platform answers. It asks nothing and reads no body.
+// journalLines returns the lines that the journal has for calls of a request that passes, with a credential or by a line which opens
+// them, but for what the platform answers. It asks nothing and reads no body.
 func (s *site) journalLines(x *exchange, calls []*call.Call, credential record.Credential) (lines []record.Call) {
 	r := &x.req
 	who, _ := r.Known()
-	if len(calls) == 0 || credential == (record.Credential{}) && who.Kind == caller.Anonymous {
+	nobody := credential == (record.Credential{}) && who.Kind == caller.Anonymous
+	if len(calls) == 0 || nobody && !slices.ContainsFunc(calls, func(c *call.Call) bool { return r.OpenedBy(c) != nil }) {
 		return nil
 	}
 	common := record.Call{
@@ -58,6 +59,11 @@ func (s *site) journalLines(x *exchange, calls []*call.Call, credential record.C
 	left := maxAllMembers
 	for _, c := range calls {
 		line, names := common, c.BodyNames()
+		if by := r.OpenedBy(c); by != nil {
+			line.Rule = by.String()
+		} else if nobody {
+			continue
+		}
 		line.Method, line.Route, line.IDs = methodOf(c), s.routeOf(r.HTTP, c), idsOf(c, names)
 		line.Members = membersOf(names, min(left, maxMembers))
 		left -= len(line.Members)
@@ -68,9 +74,6 @@ func (s *site) journalLines(x *exchange, calls []*call.Call, credential record.C
 
 // journaledOf returns the calls of a request that the journal tells of. For nearly all requests it takes no memory.
 func (s *site) journaledOf(x *exchange) (calls []*call.Call) {
-	if s.g.journal() == journalOff {
-		return nil
-	}
 	c := x.req.Call
 	if len(c.Parts) == 0 {
 		if s.journals(x, c) {
@@ -86,9 +89,15 @@ func (s *site) journaledOf(x *exchange) (calls []*call.Call) {
 	return calls
 }
 
-// journals tells whether the journal of the site tells of calls like c. A call without a certain reading has the
-// method on the wire.
+// journals tells whether the journal of the site tells of calls like c, and of what a line opens in any case. A call without a certain
+// reading has the method on the wire.
 func (s *site) journals(x *exchange, c *call.Call) bool {
+	if x.req.OpenedBy(c) != nil {
+		return true
+	}
+	if s.g.journal() == journalOff {
+		return false
+	}
 	method := c.Method
 	if c.Kind == call.Refused {
 		method = x.r.Method

@@ -33,6 +33,18 @@ func newRunning() (*running, error) { return &running{board: switches.New(switch
 // Close is called when the last app is released.
 func (r *running) Close() error { return r.board.Close() }
 
+// begin makes what is switched on count for the sites of an app before it answers its first request, which may come before the app
+// starts.
+func (r *running) begin(a *App) {
+	r.mu.Lock()
+	first := len(r.apps) == 0
+	r.mu.Unlock()
+	if first {
+		r.connect(a)
+	}
+	r.board.Read()
+}
+
 // start is called when an app starts. The last one that has started counts.
 func (r *running) start(a *App) {
 	r.mu.Lock()
@@ -59,6 +71,10 @@ func (r *running) stop(a *App) {
 
 func (r *running) use(a *App) {
 	current.Store(a)
+	r.connect(a)
+}
+
+func (r *running) connect(a *App) {
 	r.board.Connect(a.shared, filepath.Join(caddy.AppDataDir(), "restwarden", "switches.json"))
 }
 

@@ -32,6 +32,9 @@ func (a *App) assign() {
 				a.metrics.Odd(name, f.Code)
 			}
 		}
+		if a.running != nil && a.dry == nil {
+			a.running.begin(a)
+		}
 		a.ready.Store(true)
 	})
 }

@@ -41,6 +41,22 @@ func TestOpen(t *testing.T) {
 	arrives(false)
 	g.admin("POST", at, `{"for":"1h","methods":["GET"],"route":"/acme/v1/x"}`, 200, `"line":"GET /acme/v1/x","on":true`)
 	arrives(true)
+	g.do("GET /cms-json/free/v1/x", "")
+	const passed = `"msg":"call passed"`
+	if n := strings.Count(g.logged(), passed); n != len(everySpelling) || strings.Count(g.logged(), `"rule":"open GET /acme/v1/x"`) != n {
+		t.Errorf("%d lines of calls that the line has opened", n)
+	}
+	g.admin("POST", at, `{"for":"1h","methods":["POST"],"route":"/acme/v1/b"}`, 200, `"on":true`)
+	if r := g.do("POST /cms-json/batch/v1", `{"requests":[{"path":"/acme/v1/b"},{"path":"/denied/v1/x"}]}`, asJSON, asAdmin); r.status < 400 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := g.do("POST /cms-json/batch/v1", `{"requests":[{"path":"/acme/v1/b"},{"path":"/acme/v1/b"}]}`, asJSON, asAdmin); r.status == 401 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if n := strings.Count(g.logged(), `"rule":"open POST /acme/v1/b","batch":"POST /batch/v1"`); n != 2 {
+		t.Errorf("%d lines after a batch", n)
+	}
+	g.admin("POST", at, `{"for":"0s","methods":["POST"],"route":"/acme/v1/b"}`, 200, `"on":false`)
 	g.do("POST /cms-json/acme/v1/x", "{}", asJSON).want(t, 401, "")
 	g.do("GET /cms-json/acme/v1/y", "").want(t, 401, "")
 	g.reload(site + "\n\theader X-Changed yes\n")
@@ -220,6 +236,25 @@ func TestSwitchLines_Kept(t *testing.T) {
 	}
 	if err != nil || len(kept) == 0 {
 		t.Errorf("%s: %v", text, err)
+	}
+}
+
+// TestSwitchLines_First: what was closed before a restart is so for the first request, which may come before the app starts.
+func TestSwitchLines_First(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_DATA_HOME", dir)
+	var name string
+	t.Run("before", func(t *testing.T) { name = provisioned(t, `{"platform":"cms"}`).sites[0].Name })
+	kept := fmt.Sprintf(`[{"kind":"close","site":%q,"line":"/acme/v1/x","calls":[{"routes":["/acme/v1/x"]}],"set":%d}]`, name, time.Now().UnixNano())
+	err := os.MkdirAll(filepath.Join(dir, "caddy", "restwarden"), 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "caddy", "restwarden", "switches.json"), []byte(kept), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := provisioned(t, `{"platform":"cms"}`).sites[0].Switches.Closes.Len(time.Now); n != 1 {
+		t.Errorf("%d lines close calls", n)
 	}
 }
 

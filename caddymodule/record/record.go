@@ -87,6 +87,7 @@ type Call struct {
 	UserID     uint64        `json:"user_id,omitempty"`
 	Method     string        `json:"method"`
 	Route      string        `json:"route"`
+	Rule       string        `json:"rule,omitempty"`    // the line that was switched on and opens the call
 	Batch      string        `json:"batch,omitempty"`   // of a part: method and route of the batch
 	IDs        []uint64      `json:"ids,omitempty"`     // that the route and its parameter id name
 	Members    []string      `json:"members,omitempty"` // plain names of the parameters in the body

@@ -74,6 +74,16 @@ func (b *Board) Connect(shared store.Store, path string) {
 	b.link.read() // also the switches of sites that are new
 }
 
+// Read reads what other gateways have switched, and returns once that is known, or cannot be read.
+func (b *Board) Read() {
+	b.mu.Lock()
+	l := b.link
+	b.mu.Unlock()
+	if l != nil && l.reconcile() != nil {
+		l.read() // again
+	}
+}
+
 // Join lets the switches of a site be those of the board: what is on counts at once.
 func (b *Board) Join(site string, own *policy.Switches) {
 	own.All = &b.all

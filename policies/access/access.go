@@ -144,6 +144,9 @@ func (p *Access) check(ctx context.Context, r *policy.Request, early bool) (poli
 			return verdict, err
 		}
 	}
+	if own.Rule != nil && own.Rule.Origin() == policy.OriginSwitch && !early {
+		r.PassesBy(own.Rule)
+	}
 	return policy.Verdict{}, nil
 }
 

@@ -133,6 +133,9 @@ func (c *Chain) Close() error {
 // Judge asks the policies about r. The first enforced refusal wins. A refusal that is
 // only observed is reported, and the next policy is asked.
 func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
+	if len(r.InForce.opens) > 0 {
+		r.opened = new([]opened)
+	}
 	d := c.judge(ctx, r)
 	if other := r.Call.WithoutOverride(); other != nil && d.Outcome != Refuse {
 		d = c.judgeOther(ctx, r, other, d)

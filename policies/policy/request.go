@@ -37,10 +37,11 @@ type Request struct {
 	// MustSign is set where a lockdown leaves the call open to those who sign it.
 	MustSign bool
 
-	IsPart       bool     // of a batch
-	WithOverride *Request // the reading with the override, where this is the one without
-	slots        *slots   // what policies have found out; nil for nearly all
-	scopes       *granted // of the caller; nil until they are found out
+	opened       *[]opened // that pass by lines which open calls; nil where no line does
+	IsPart       bool      // of a batch
+	WithOverride *Request  // the reading with the override, where this is the one without
+	slots        *slots    // what policies have found out; nil for nearly all
+	scopes       *granted  // of the caller; nil until they are found out
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.

@@ -124,6 +124,32 @@ func (l *SwitchedLine) Rules() []Rule { return l.rules }
 // Closes returns the lines that close calls.
 func (f *InForce) Closes() []*SwitchedLine { return f.closes }
 
+// opened is a call that passes by a line which opens it.
+type opened struct {
+	call *call.Call
+	line *Rule
+}
+
+// PassesBy notes the line that opens the call.
+func (r *Request) PassesBy(line *Rule) {
+	if r.opened != nil {
+		*r.opened = append(*r.opened, opened{r.Call, line})
+	}
+}
+
+// OpenedBy returns the line that opens a call, which is that of the request or a part of it; nil where it passes without one.
+func (r *Request) OpenedBy(c *call.Call) *Rule {
+	if r.opened == nil {
+		return nil
+	}
+	for _, o := range *r.opened {
+		if o.call == c {
+			return o.line
+		}
+	}
+	return nil
+}
+
 // CheckClosed refuses a call that the platform may run as one that a line closes: with another byte in place of a dot, or with a
 // parameter in place of a word of the route.
 func (r *Request) CheckClosed() error {
