@@ -14,7 +14,10 @@ import (
 )
 
 // file keeps what is switched on, so that no restart ends it.
-type file struct{ path string }
+type file struct {
+	path   string
+	unread bool // it has what could not be read
+}
 
 // ErrUnkept says that a switch counts, and that a restart would end it.
 var ErrUnkept = errors.New("a restart would end it, since it cannot be kept")
@@ -24,9 +27,9 @@ const maxFile = 64 << 20
 
 // open reads the settings of a file, and keeps them there from then on.
 func (b *Board) open(path string) {
-	b.file = &file{path}
+	b.file = &file{path: path}
 	settings, err := b.file.read()
-	if err != nil {
+	if b.file.unread = err != nil; b.file.unread {
 		b.logger().Error("what is switched on cannot be read: a line that was closed before may be open", zap.String("file", path), zap.Error(err))
 	}
 	for _, s := range settings {
@@ -92,9 +95,13 @@ func (b *Board) save() error {
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(x, y setting) int { return int(x.Set - y.Set) })
+	if b.file.unread {
+		_ = os.Rename(b.file.path, b.file.path+".unread") // for a person; what is on now must be kept in any case
+	}
 	if err := b.file.write(list); err != nil {
 		return errors.Join(ErrUnkept, err)
 	}
+	b.file.unread = false
 	return nil
 }
 

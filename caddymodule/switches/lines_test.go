@@ -2,6 +2,7 @@ package switches
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,34 @@ func TestLines_Restart(t *testing.T) {
 	if opened(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
 		t.Errorf("%v", logs.All())
 	}
+	if err := b.SetClose("a.example", line, Forever, "me"); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(path + ".unread"); err != nil || !strings.HasPrefix(string(text), `[{"kind":"close"`) {
+		t.Errorf("what could not be read is lost: %s %v", text, err)
+	}
 	_ = b.Close()
+}
+
+// TestLines_ClockBack: where the clock was set back while the gateway was down, what was closed stays so, and what was opened does not
+// pass.
+func TestLines_ClockBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "switches.json")
+	later := time.Now().Add(40 * 24 * time.Hour)
+	text := fmt.Sprintf(`[{"kind":"close","site":"a.example","line":"POST /a/b","calls":[{"routes":["/a/b"]}],"until":%d,"set":%d},
+		{"kind":"open","site":"a.example","line":"POST /a/b","calls":[{"routes":["/a/b"]}],"until":%[1]d,"set":%[2]d}]`, later.Add(time.Hour).UnixMilli(), later.UnixNano())
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, s := New(zap.NewNop), new(policy.Switches)
+	defer func() { _ = b.Close() }()
+	b.Join("a.example", s)
+	if b.Connect(nil, path); !closed(s) || opened(s) {
+		t.Errorf("closed %v, opened %v", closed(s), opened(s))
+	}
+	if err := b.SetClose("a.example", ofLine("POST", "/a/b"), 0, "me"); err != nil || closed(s) {
+		t.Error("it cannot be taken back", err)
+	}
 }
 
 // TestLines_Ends: a line ends after its time by the clock that runs on, and no sooner.

@@ -138,8 +138,10 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	if s.Off {
 		most = max(most, adminapi.MaxSwitched)
 	}
+	// A line that closes calls counts even where the clock was set back since: what was closed must not open.
+	ahead := s.Kind != KindClose && time.Unix(0, s.Set).Sub(now) > time.Hour
 	switch {
-	case left <= 0, left > most+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
+	case left <= 0, left > most+time.Hour && s.Kind != KindClose, s.Set <= 0, ahead:
 		return s, errSetting
 	case s.isLine():
 		return s, s.checkLine(now)
