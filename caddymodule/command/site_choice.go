@@ -17,6 +17,21 @@ import (
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
+// maxNamed bounds the sites that a question names.
+const maxNamed = 5
+
+// counted says which sites are meant: "a.example", "3 sites (a.example, b.example, c.example)".
+func counted(sites []string) string {
+	if len(sites) == 1 {
+		return sites[0]
+	}
+	named := strings.Join(sites[:min(len(sites), maxNamed)], ", ")
+	if more := len(sites) - maxNamed; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%d sites (%s)", len(sites), named)
+}
+
 // siteChoice says which sites of a running Caddy a command is about.
 type siteChoice struct {
 	sites []string
@@ -48,28 +63,31 @@ func (s *siteChoice) chosen(cmd *cobra.Command, c *adminapi.Client) (names []str
 		}
 	}
 	for _, name := range all {
-		if slices.ContainsFunc(s.sites, func(pattern string) bool { return sitename.Fits(pattern, name) }) {
+		if s.wants(name) {
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
+// wants tells whether a site is meant; without --site each is.
+func (s *siteChoice) wants(name string) bool {
+	return len(s.sites) == 0 || slices.ContainsFunc(s.sites, func(pattern string) bool { return sitename.Fits(pattern, name) })
+}
+
 var errNoSite = errors.New("--site: name the site")
 
-// sure asks whether a switch of some sites is meant, unless --yes says so. Without a terminal --yes is needed.
-func (s *siteChoice) sure(cmd *cobra.Command, what string, sites []string) error {
-	if s.yes {
+// sure asks on a terminal whether a switch of some sites is meant, unless --yes says so. Without a terminal there is nobody to ask, and
+// --yes is needed where needed tells so.
+func (s *siteChoice) sure(cmd *cobra.Command, what string, sites []string, needed bool) error {
+	asks := terminal.Is(cmd.InOrStdin())
+	switch {
+	case s.yes, !asks && !needed:
 		return nil
+	case !asks:
+		return usage(fmt.Errorf("--yes: without a terminal it says that %s at %s is meant", what, counted(sites)))
 	}
-	where := sites[0]
-	if len(sites) > 1 {
-		where = fmt.Sprintf("%d sites", len(sites))
-	}
-	if !terminal.Is(cmd.InOrStdin()) {
-		return usage(fmt.Errorf("--yes: without a terminal it says that %s at %s is meant", what, where))
-	}
-	cmd.PrintErrf("%s at %s? [y/N] ", escapedText(what), escapedText(where))
+	cmd.PrintErrf("%s at %s? [y/N] ", escapedText(what), escapedText(counted(sites)))
 	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
 	if word := strings.ToLower(strings.TrimSpace(answer)); err != nil || word != "y" && word != "yes" {
 		return errors.New("nothing was switched")

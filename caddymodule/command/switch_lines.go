@@ -1,18 +1,14 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
-	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/typo"
@@ -24,6 +20,7 @@ type lineSwitcher struct {
 	choice siteChoice
 	word   string // switches.KindOpen or switches.KindClose
 	lasts  string
+	ends   bool // lasts is zero: the line is taken back
 	plugin string
 	list   bool
 	format string
@@ -105,21 +102,37 @@ func (s *lineSwitcher) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.word == switches.KindOpen && s.lasts != "0s" {
-		if err := s.choice.sure(cmd, "open "+body.Text(), sites); err != nil {
+	opens := s.word == switches.KindOpen && !s.ends
+	if opens || len(sites) > 1 {
+		what := s.word + " " + body.Text() + policy.Prefixed(" for ", s.lasts)
+		if err := s.choice.sure(cmd, what, sites, opens); err != nil {
 			return err
 		}
 	}
-	var failed error
+	return s.turnAll(cmd, c, sites, body)
+}
+
+// turnAll switches a line of sites. One that it cannot be switched at does not keep the others from it. A line is taken back where it
+// is on.
+func (s *lineSwitcher) turnAll(cmd *cobra.Command, c *adminapi.Client, sites []string, body *adminapi.LineSwitch) error {
+	var failed, without []error
 	for _, site := range sites {
-		if err := s.turn(cmd, c, site, body); err != nil {
-			if errors.Is(err, errUsage) {
-				return err
-			}
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", site, err))
+		err := s.turn(cmd, c, site, body)
+		said, ok := errors.AsType[*adminapi.Error](err)
+		switch {
+		case err == nil:
+		case ok && said.Status == http.StatusNotFound && s.ends:
+			without = append(without, usage(err))
+		case ok && said.Status == http.StatusConflict:
+			failed = append(failed, fmt.Errorf("%s: %w", site, err))
+		default:
+			return errors.Join(append(failed, asked(err))...)
 		}
 	}
-	return failed
+	if len(without) == len(sites) {
+		return without[0]
+	}
+	return errors.Join(failed...)
 }
 
 // body returns what is to be switched, and checks the flags.
@@ -149,7 +162,11 @@ func (s *lineSwitcher) body(cmd *cobra.Command, args []string) (*adminapi.LineSw
 		b.Methods, b.Route = methods, routes[0]
 	}
 	if s.lasts != "" {
-		b.For = &s.lasts
+		lasts, err := policy.ParseDuration(s.lasts)
+		if err != nil {
+			return nil, fmt.Errorf("--for: %w", err)
+		}
+		b.For, s.ends = &s.lasts, lasts == 0
 	}
 	return b, nil
 }
@@ -158,12 +175,8 @@ func (s *lineSwitcher) body(cmd *cobra.Command, args []string) (*adminapi.LineSw
 func (s *lineSwitcher) turn(cmd *cobra.Command, c *adminapi.Client, site string, body *adminapi.LineSwitch) error {
 	path := map[string]string{switches.KindOpen: adminapi.OpenPath, switches.KindClose: adminapi.ClosePath}[s.word]
 	var answer adminapi.LineSwitched
-	err := c.Ask(cmd.Context(), "POST", adminapi.Named(path, site), body, &answer)
-	if said, ok := errors.AsType[*adminapi.Error](err); ok && said.Status == http.StatusConflict {
+	if err := c.Ask(cmd.Context(), "POST", adminapi.Named(path, site), body, &answer); err != nil {
 		return err
-	}
-	if err != nil {
-		return asked(err)
 	}
 	text := fmt.Sprintf("%s: %s %s", answer.Site, s.word, answer.Line)
 	switch {
@@ -181,89 +194,6 @@ func (s *lineSwitcher) turn(cmd *cobra.Command, c *adminapi.Client, site string,
 		of := policy.Prefixed(": ", stop.Call)
 		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "  it does not pass %s%s%s\n", escapedText(stop.Line), escapedText(policy.Prefixed(" at ", stop.At)), escapedText(of)); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// listed is a site in a list.
-type listedLines struct {
-	Site  string          `json:"site"`
-	Lines []adminapi.Line `json:"lines"`
-}
-
-// show prints the lines that are switched on.
-func (s *lineSwitcher) show(cmd *cobra.Command, c *adminapi.Client) error {
-	var list adminapi.Sites[adminapi.Site, json.RawMessage]
-	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
-		return err
-	}
-	found, seen := []listedLines{}, map[string]bool{}
-	for i := range list.Sites {
-		site := &list.Sites[i]
-		wanted := len(s.choice.sites) == 0
-		for _, pattern := range s.choice.sites {
-			wanted = wanted || sitename.Fits(pattern, site.Site)
-		}
-		lines := site.Opens
-		if s.word == switches.KindClose {
-			lines = site.Closes
-		}
-		if wanted && len(lines) > 0 && !seen[site.Site] {
-			seen[site.Site] = true
-			found = append(found, listedLines{site.Site, lines})
-		}
-	}
-	switch s.format {
-	case "json":
-		return json.NewEncoder(cmd.OutOrStdout()).Encode(found)
-	case "caddyfile":
-		return lasting(cmd.OutOrStdout(), found)
-	}
-	w := newLineTable(cmd.OutOrStdout())
-	for _, site := range found {
-		w.add(site.Site, s.word, site.Lines)
-	}
-	return w.Flush()
-}
-
-// lineTable has a line for each line that is switched on.
-type lineTable struct{ *tabwriter.Writer }
-
-func newLineTable(out io.Writer) lineTable {
-	w := lineTable{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
-	writeCells(w.Writer, "SITE", "LINE", "SINCE", "UNTIL", "BY")
-	return w
-}
-
-func (w lineTable) add(site, word string, lines []adminapi.Line) {
-	for i := range lines {
-		l := &lines[i]
-		writeCells(w.Writer, site, word+" "+l.Line, moment(l.Since), untilOf(l), l.By)
-	}
-}
-
-func untilOf(l *adminapi.Line) string {
-	if l.Until == nil {
-		return "taken back"
-	}
-	return moment(*l.Until)
-}
-
-// lasting prints the lines of a Caddyfile that open the same calls for good.
-func lasting(out io.Writer, found []listedLines) error {
-	for _, site := range found {
-		if _, err := fmt.Fprintf(out, "# %s\n", escapedText(site.Site)); err != nil {
-			return err
-		}
-		for _, l := range site.Lines {
-			line := "allow anyone " + l.Line
-			if l.Switch().Plugin != "" {
-				line = "allow " + l.Line
-			}
-			if _, err := fmt.Fprintf(out, "%s # until %s\n", escapedText(line), untilOf(&l)); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
