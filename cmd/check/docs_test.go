@@ -149,6 +149,7 @@ var commandPages = map[string]string{
 	"docs/erp-key.md":            "TestDocs_ERPKey in caddymodule/command",
 	"docs/explain.md":            "TestDocs_Explain in caddymodule/command",
 	"docs/install.md":            "the step release",
+	"docs/open-close.md":         "TestDocs_OpenClose in caddymodule/gateway",
 	"docs/status.md":             "TestDocs_Status in caddymodule/gateway",
 	"docs/wordpress.md":          "the step wordpress, in its own process",
 	"docs/reference-platform.md": "TestDocs_Withdrawal in cmd/platform",
