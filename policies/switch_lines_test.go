@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // switched is a line that is switched on.
@@ -104,7 +106,7 @@ func TestSwitchedLines(t *testing.T) {
 			d := c.Judge(t.Context(), r)
 			got := "passes"
 			if d.Outcome == policy.Refuse {
-				got = strings.Join([]string{statusText(d.Verdict.Status), d.Verdict.Rule}, " ")
+				got = strconv.Itoa(d.Verdict.Status) + " " + d.Verdict.Rule
 			}
 			if got != tt.want {
 				t.Errorf("got %q, want %q: %+v, %v", got, tt.want, d.Verdict, d.Err)
@@ -113,6 +115,69 @@ func TestSwitchedLines(t *testing.T) {
 	}
 }
 
-func statusText(status int) string {
-	return string([]byte{'0' + byte(status/100), '0' + byte(status/10%10), '0' + byte(status%10)})
+// TestOpen_Judged: a line is said to let somebody pass where, and only where, an anonymous call passes by it, and its stops are lines
+// that refuse calls of it.
+func TestOpen_Judged(t *testing.T) {
+	t.Parallel()
+	nobody := asktest.Answering(401, `{"code":"rest_not_logged_in"}`)
+	segments := []string{"acme", "own", "wp"}
+	blocks := [][]string{
+		{}, {"login_only"}, {"login_only", "deny /acme/**"}, {"login_only", "allow users /own/**"}, {"login_only", "deny GET /acme/v1/x", "allow role editor /*/v1/y"},
+		{"login_only", "allow anyone /own/v1/x"}, {"login_only", "allow anyone GET /**"}, {"deny /**"}, {"access off"},
+		{"login_only", "signature hook { key secret }", "allow signed hook POST /own/v1/x"}, {"login_only", "observe"}, {"login_only", "allow users PUT,DELETE /acme/v1/:id"},
+	}
+	lines := []string{"GET /acme/v1/x", " /own/v1/x", "POST /own/v1/x", "GET /*/v1/y", " /acme/v1/:id", "POST /wp/v2/users", " /*/*/*", "DELETE /acme/v1/x"}
+	for _, block := range blocks {
+		var own []policy.Option
+		mode := policy.Enforce
+		for _, line := range block {
+			if line == "observe" {
+				mode = policy.Observe
+			} else if head, inner, ok := strings.Cut(strings.TrimSuffix(line, " }"), " { "); ok {
+				own = append(own, policytest.Line(head, policytest.Line(inner)))
+			} else {
+				own = append(own, policytest.Line(line))
+			}
+		}
+		s := policytest.NewSite(t)
+		c := chained(t, s, mode, own)
+		for _, text := range lines {
+			methods, route, _ := strings.Cut(text, " ")
+			line := switched(t, "open", methods, route, time.Time{})
+			opening, err := review.Open(c, line, policy.InForce{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			passes := false
+			stops := map[string]bool{}
+			for _, method := range policy.MethodsApart {
+				for _, first := range segments {
+					for _, rest := range []string{"/v1/x", "/v1/y", "/v1/7", "/v2/users"} {
+						r := policytest.Request(t, s, nobody, method, "/wp-json/"+first+rest, "")
+						r.InForce = policy.InForce{}.Lines([]*policy.SwitchedLine{line}, nil)
+						if _, matches := r.InForce.Opened(r.Call); !matches {
+							continue
+						}
+						d := c.Judge(t.Context(), r)
+						passes = passes || d.Outcome != policy.Refuse && r.OpenedBy(r.Call) != nil && mode == policy.Enforce // else it passes without the line
+						if d.Outcome == policy.Refuse {
+							stops[d.Verdict.Rule] = true
+						}
+					}
+				}
+			}
+			if opening.Passes != passes {
+				t.Errorf("%q, open %s: passes %v, says %v", block, text, passes, opening.Passes)
+			}
+			for _, stop := range opening.Stops {
+				if stop.By == nil || !stops[stop.By.String()] && !strings.ContainsAny(text, "*:") {
+					t.Errorf("%q, open %s: no call is refused by %v", block, text, stop.By)
+				}
+				delete(stops, stop.By.String())
+			}
+			if len(stops) > 0 {
+				t.Errorf("%q, open %s: nothing is said of %v", block, text, stops)
+			}
+		}
+	}
 }

@@ -56,13 +56,16 @@ func members(of reflect.Type) (names []string) {
 }
 
 var all = types(reflect.TypeFor[sites](), reflect.TypeFor[refusals](), reflect.TypeFor[adminapi.Lost](), reflect.TypeFor[mode](),
-	reflect.TypeFor[lockdown](), reflect.TypeFor[adminapi.Switched](), reflect.TypeFor[adminapi.Confirmations](), reflect.TypeFor[adminapi.Decision]())
+	reflect.TypeFor[lockdown](), reflect.TypeFor[adminapi.Switched](), reflect.TypeFor[adminapi.LineSwitch](), reflect.TypeFor[adminapi.LineSwitched](), reflect.TypeFor[adminapi.Line](), reflect.TypeFor[adminapi.Stop](), reflect.TypeFor[adminapi.Confirmations](), reflect.TypeFor[adminapi.Decision]())
 
 // alike are files with objects of their own that tell of the same things.
 var alike = []string{
 	"policies/confirm/ledger.go",                // a confirmation as it is kept
 	"caddymodule/confirming/notice.go",          // what is sent to notify
 	"caddymodule/command/credentials/report.go", // what logs tell of sites
+	"caddymodule/switches/setting.go",           // a switch as it is kept
+	"caddymodule/command/compare/report.go",     // what a diff says of lines and switches
+	"caddymodule/command/audit/report.go",       // what a site lists
 }
 
 // TestAdminAPI_OneHome: no other type of the program declares what the endpoint answers and takes.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/switches"
+	"github.com/restwarden/restwarden/policies/plugins"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // listedLines is a site in a list.
@@ -79,9 +81,10 @@ func lasting(out io.Writer, found []listedLines) error {
 			return err
 		}
 		for _, l := range site.Lines {
-			line := "allow anyone " + l.Line
-			if l.Switch().Plugin != "" {
-				line = "allow " + l.Line
+			on := l.Switch()
+			line := (&policy.Rule{Allow: "anyone", Methods: on.Methods, Routes: []string{on.Route}}).Line()
+			if on.Plugin != "" {
+				line = plugins.AllowText(on.Plugin)
 			}
 			if _, err := fmt.Fprintf(out, "%s # until %s\n", escapedText(line), untilOf(&l)); err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
 )
@@ -94,7 +95,7 @@ func newLine(b *adminapi.LineSwitch, platform platforms.Platform) (*switches.Lin
 
 // pluginCalls returns the calls of a plugin that `allow plugin` opens to anyone.
 func pluginCalls(plugin string, platform platforms.Platform) (calls []switches.Calls, err error) {
-	options, err := access.ExpandLine("allow plugin "+plugin, platform)
+	options, err := access.ExpandLine(plugins.AllowText(plugin), platform)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 			stops = append(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339)})
 		}
 		for _, stop := range lasting.Without {
-			without = append(without, s.stopped(stop, "no line asks for a login"))
+			without = append(without, s.stopped(stop, s.whyOpen()))
 		}
 		for _, stop := range found.Stops {
 			stops = append(stops, s.stopped(stop, ""))
@@ -149,6 +150,14 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 		return nil, &admin.Refused{Status: http.StatusConflict, Why: whyNobody(stops, without)}
 	}
 	return stops, nil
+}
+
+// whyOpen says why calls pass that no line allows.
+func (s *site) whyOpen() string {
+	if s.observes(policy.InForce{}) {
+		return "the site only observes"
+	}
+	return "no line asks for a login"
 }
 
 // stopped returns what stops calls; none says what does without a line.

@@ -19,7 +19,7 @@ import (
 )
 
 func twoSites(yield func(string, Site) bool) {
-	_ = yield("a.example", Site{Locked: true, RouteChanges: 3}) && yield("b.example", Site{Misread: 2})
+	_ = yield("a.example", Site{Locked: true, RouteChanges: 3, Opens: 4}) && yield("b.example", Site{Misread: 2, Closes: 5})
 }
 
 // TestMetrics: gateways of one configuration share their series, another configuration
@@ -70,8 +70,10 @@ func TestMetrics_Host(t *testing.T) {
 func TestMetrics_Sites(t *testing.T) {
 	var want strings.Builder
 	for _, f := range []struct{ name, help, kind, a, b string }{
+		{"close", "Lines that are switched on and close calls of the site to everybody whom the platform has not verified.", "gauge", "0", "5"},
 		{"lockdown", "1 while a lockdown closes the site to anonymous callers, else 0.", "gauge", "1", "0"},
 		{"misread_total", "Pages that the REST interface of the site has answered, so that no rule has judged the call.", "counter", "0", "2"},
+		{"open", "Lines that are switched on and open calls of the site to anyone.", "gauge", "4", "0"},
 		{"route_changes_total", "Routes that have appeared in a REST root of the site, or vanished from it.", "counter", "3", "0"},
 	} {
 		name := "caddy_restwarden_" + f.name

@@ -1,0 +1,125 @@
+package command_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/restwarden/restwarden/caddymodule/command"
+)
+
+// typing returns a terminal at which somebody types a line.
+func typing(t *testing.T, line string) *os.File {
+	t.Helper()
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = keyboard.Close() })
+	fd := int(keyboard.Fd()) //nolint:gosec // it is small
+	number, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = screen.Close() })
+	if _, err := io.WriteString(keyboard, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	return screen
+}
+
+// TestSwitchLines_Asks: on a terminal an open is a question, and so is a close of several sites; without one only an open needs --yes.
+func TestSwitchLines_Asks(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args, typed, asks string
+		sites, status     int // that were switched
+	}{
+		{"open --site a.example --for 1h POST /a/b", "y", "open POST /a/b for 1h at a.example? [y/N] ", 1, 0},
+		{"open --site a.example --for 1h POST /a/b", "", "open POST /a/b for 1h at a.example? [y/N] ", 0, 1},
+		{"open --site a.example --for 1h POST /a/b", "no", "[y/N] ", 0, 1},
+		{"open --site * --for 1h POST /a/b", "YES", "at 7 sites (a.example, b1.example, b2.example, b3.example, b4.example and 2 more)? ", 7, 0},
+		{"open --site * --for 1h --yes POST /a/b", "", "", 7, 0},
+		{"open --site a.example --for 0s POST /a/b", "", "", 1, 0},
+		{"close --site a.example POST /a/b", "", "", 1, 0},
+		{"close --site a.example --site b1.example POST /a/b", "y", "close POST /a/b at 2 sites (a.example, b1.example)? [y/N] ", 2, 0},
+		{"close --site b* POST /a/b", "n", "at 6 sites ", 0, 1},
+		{"close --site b* POST /a/b", "nobody", "", 6, 0},
+		{"open --site b1.example --for 1h POST /a/b", "nobody", "", 0, 2},
+	} {
+		switched := 0
+		admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				switched++
+				_, _ = io.WriteString(w, `{"site":"x","line":"POST /a/b","on":true,"gateways":"all"}`)
+				return
+			}
+			_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a.example"},{"site":"a.example","listen":[":1"]}`)
+			for i := range 6 {
+				_, _ = fmt.Fprintf(w, `,{"site":"b%d.example"}`, i+1)
+			}
+			_, _ = io.WriteString(w, `]}`)
+		}))
+		var in io.Reader = strings.NewReader("y\n")
+		if test.typed != "nobody" {
+			in = typing(t, test.typed)
+		}
+		_, problems, status := command.Run(in, append(strings.Fields(test.args), "--address", strings.TrimPrefix(admin.URL, "http://"))...)
+		admin.Close()
+		if status != test.status || switched != test.sites || !strings.Contains(problems, test.asks) || (test.asks == "") == strings.Contains(problems, "[y/N]") {
+			t.Errorf("%s, %q: %d, %d sites, %s", test.args, test.typed, status, switched, problems)
+		}
+	}
+}
+
+// TestSwitchLines_Some: where a line cannot be switched at one site, it is at the others; one that is to be taken back need not be on at
+// each.
+func TestSwitchLines_Some(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args     string
+		statuses map[string]int
+		want     int
+		switched int
+	}{
+		{"open --site * --for 1h --yes /a/b", map[string]int{"b": 409}, 1, 2},
+		{"open --site * --for 1h --yes /a/b", map[string]int{"b": 400}, 2, 1},
+		{"open --site * --for 1h --yes /a/b", map[string]int{"b": 500}, 1, 1},
+		{"close --site * --for 0h /a/b", map[string]int{"a": 404, "c": 404}, 0, 1},
+		{"close --site * --for 0s /a/b", map[string]int{"a": 404, "b": 404, "c": 404}, 2, 0},
+		{"close --site * /a/b", map[string]int{"b": 404}, 2, 1},
+	} {
+		switched := 0
+		admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a"},{"site":"b"},{"site":"c"}]}`)
+				return
+			}
+			if status := test.statuses[strings.Split(r.URL.Path, "/")[3]]; status != 0 {
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, `{"error":"it passes nobody"}`)
+				return
+			}
+			switched++
+			_, _ = io.WriteString(w, `{"site":"x","line":"/a/b","gateways":"all"}`)
+		}))
+		_, _, status := command.Run(nil, append(strings.Fields(test.args), "--address", strings.TrimPrefix(admin.URL, "http://"))...)
+		admin.Close()
+		if status != test.want || switched != test.switched {
+			t.Errorf("%s: %d, %d switched", test.args, status, switched)
+		}
+	}
+}
