@@ -25,17 +25,19 @@ func switched(t *testing.T, word, methods, route string, until time.Time) *polic
 	return policy.NewSwitchedLine(strings.TrimSpace(word+" "+methods)+" "+route, []policy.Rule{r}, until)
 }
 
+// lineBlock is what the owner of the site says in TestSwitchedLines.
+var lineBlock = []policy.Option{
+	policytest.Line("login_only"), policytest.Line("signature hook", policytest.Line("key secret")),
+	policytest.Line("allow users /own/v1/**"), policytest.Line("deny /denied/v1/**"), policytest.Line("allow signed hook POST /hook/v1/in"),
+	policytest.Line("allow anyone /free/v1/**"), policytest.Line("scope erp", policytest.Line("key a1b2c3d"), policytest.Line("allow GET /wc/v3/orders")),
+}
+
 // TestSwitchedLines: what is opened passes only where nothing but login_only refuses it, and what is closed is so for everybody
 // whom the platform has not verified, whatever the modes say.
 func TestSwitchedLines(t *testing.T) {
 	t.Parallel()
 	nobody, admin := asktest.Answering(401, `{"code":"rest_not_logged_in"}`), asktest.Answering(200, policytest.AdminBody)
 	broken := asktest.Answering(500, "")
-	own := []policy.Option{
-		policytest.Line("login_only"), policytest.Line("signature hook", policytest.Line("key secret")),
-		policytest.Line("allow users /own/v1/**"), policytest.Line("deny /denied/v1/**"), policytest.Line("allow signed hook POST /hook/v1/in"),
-		policytest.Line("allow anyone /free/v1/**"), policytest.Line("scope erp", policytest.Line("key a1b2c3d"), policytest.Line("allow GET /wc/v3/orders")),
-	}
 	key := "Authorization: Basic Y2tfMDAwMDAwMGExYjJjM2Q6Y3NfeA==" // ck_0000000a1b2c3d
 	for name, tt := range map[string]struct {
 		opens, closes        string // "POST /a/b", several with ";"
@@ -77,7 +79,7 @@ func TestSwitchedLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := policytest.NewSite(t)
-			c := chained(t, s, policy.Enforce, own)
+			c := chained(t, s, policy.Enforce, lineBlock)
 			if tt.backend == nil {
 				tt.backend = nobody
 			}
@@ -122,9 +124,18 @@ func TestOpen_Judged(t *testing.T) {
 	nobody := asktest.Answering(401, `{"code":"rest_not_logged_in"}`)
 	segments := []string{"acme", "own", "wp"}
 	blocks := [][]string{
-		{}, {"login_only"}, {"login_only", "deny /acme/**"}, {"login_only", "allow users /own/**"}, {"login_only", "deny GET /acme/v1/x", "allow role editor /*/v1/y"},
-		{"login_only", "allow anyone /own/v1/x"}, {"login_only", "allow anyone GET /**"}, {"deny /**"}, {"access off"},
-		{"login_only", "signature hook { key secret }", "allow signed hook POST /own/v1/x"}, {"login_only", "observe"}, {"login_only", "allow users PUT,DELETE /acme/v1/:id"},
+		{},
+		{"login_only"},
+		{"login_only", "deny /acme/**"},
+		{"login_only", "allow users /own/**"},
+		{"login_only", "deny GET /acme/v1/x", "allow role editor /*/v1/y"},
+		{"login_only", "allow anyone /own/v1/x"},
+		{"login_only", "allow anyone GET /**"},
+		{"deny /**"},
+		{"access off"},
+		{"login_only", "signature hook { key secret }", "allow signed hook POST /own/v1/x"},
+		{"login_only", "observe"},
+		{"login_only", "allow users PUT,DELETE /acme/v1/:id"},
 	}
 	lines := []string{"GET /acme/v1/x", " /own/v1/x", "POST /own/v1/x", "GET /*/v1/y", " /acme/v1/:id", "POST /wp/v2/users", " /*/*/*", "DELETE /acme/v1/x"}
 	for _, block := range blocks {

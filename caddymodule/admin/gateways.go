@@ -41,10 +41,10 @@ type Gateways interface {
 	Followers() *refusals.Followers
 }
 
-// Refused says why a line is not switched, with the status of HTTP that says so.
-type Refused struct {
+// RefusedError says why a line is not switched, with the status of HTTP that says so.
+type RefusedError struct {
 	Status int
 	Why    string
 }
 
-func (e *Refused) Error() string { return e.Why }
+func (e *RefusedError) Error() string { return e.Why }

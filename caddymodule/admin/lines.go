@@ -30,7 +30,7 @@ func serveLine(parse func(*adminapi.LineSwitch) (time.Duration, error), turn swi
 			return err
 		}
 		answer, err := turn(r.gateways, r.name, b, lasts, r.by())
-		if refused, ok := errors.AsType[*Refused](err); ok {
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
 			return failed(refused.Status, refused)
 		}
 		if err != nil {

@@ -22,7 +22,7 @@ func typing(t *testing.T, line string) *os.File {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = keyboard.Close() })
-	fd := int(keyboard.Fd()) //nolint:gosec // it is small
+	fd := int(keyboard.Fd())
 	number, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)

@@ -175,7 +175,7 @@ type source struct{ config, adapter, index, running string }
 func (t *tester) sourceOf(f *testfile.File) source {
 	s := source{config: f.Config, adapter: f.Adapter, index: f.Index}
 	if t.config != "" || t.running {
-		s.config, s.adapter, s.running = t.config, "", t.runningFlags.String()
+		s.config, s.adapter, s.running = t.config, "", t.String()
 	}
 	s.adapter = cmp.Or(t.adapter, s.adapter)
 	return s

@@ -48,10 +48,10 @@ func (e endpoint) SwitchClose(name string, b adminapi.LineSwitch, lasts time.Dur
 func (e endpoint) switchLine(name string, line *switches.Line, lasts time.Duration, stops []adminapi.Stop, on func(string) []switches.Line, set func() error) (adminapi.LineSwitched, error) {
 	err := set()
 	if errors.Is(err, switches.ErrNoLine) {
-		return adminapi.LineSwitched{}, &admin.Refused{Status: http.StatusNotFound, Why: noLine(name, line, on(name))}
+		return adminapi.LineSwitched{}, &admin.RefusedError{Status: http.StatusNotFound, Why: noLine(name, line, on(name))}
 	}
 	if errors.Is(err, switches.ErrFull) {
-		return adminapi.LineSwitched{}, &admin.Refused{Status: http.StatusConflict, Why: err.Error()}
+		return adminapi.LineSwitched{}, &admin.RefusedError{Status: http.StatusConflict, Why: err.Error()}
 	}
 	var told adminapi.Switched
 	e.app.tell(&told, err)
@@ -147,7 +147,7 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 	}
 	stops = slices.Compact(stops)
 	if !passes {
-		return nil, &admin.Refused{Status: http.StatusConflict, Why: whyNobody(stops, without)}
+		return nil, &admin.RefusedError{Status: http.StatusConflict, Why: whyNobody(stops, without)}
 	}
 	return stops, nil
 }

@@ -64,8 +64,10 @@ func (l *Line) Switched(kind string, until *time.Time) (*policy.SwitchedLine, er
 	return s.line(time.Now())
 }
 
-// Opens and Closes return the lines of a site that are on, in the order in which they were set.
-func (b *Board) Opens(site string) []Line  { return b.on(KindOpen, site) }
+// Opens returns the lines that open calls of a site, in the order in which they were set.
+func (b *Board) Opens(site string) []Line { return b.on(KindOpen, site) }
+
+// Closes is Opens for the lines that close calls.
 func (b *Board) Closes(site string) []Line { return b.on(KindClose, site) }
 
 func (b *Board) on(kind, site string) (all []Line) {
