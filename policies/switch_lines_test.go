@@ -113,6 +113,40 @@ func TestSwitchedLines(t *testing.T) {
 	}
 }
 
+// TestClosed_Embedded: what a line closes is not embedded either, for whom the platform has not verified: nobody may claim to be
+// Jetpack, and be shown it.
+func TestClosed_Embedded(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		query  string
+		header []string
+		shows  bool
+	}{
+		"a visitor":  {"?_embed", nil, false},
+		"unverified": {"?_embed&_for=jetpack&token=a:1:2&signature=x&timestamp=1&nonce=b", nil, false},
+		"a user":     {"?_embed", []string{policytest.BasicAuth}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := policytest.NewSite(t)
+			s.Own.Jetpack = true
+			p := observing(t, s).WithLockdown()[1].Policy.(policy.AnswerChanger)
+			r := policytest.Request(t, s, asktest.Answering(200, policytest.AdminBody), "GET", "/wp-json/consent/v1/posts"+tt.query, "", tt.header...)
+			r.InForce = r.InForce.Lines(nil, []*policy.SwitchedLine{switched(t, "close", "GET", "/other/v1/**", time.Time{})})
+			shown := `{"_links":{"x":[{"href":"http://example.com/wp-json/other/v1/1","embeddable":true}],"y":[{"href":"http://example.com/wp-json/free/v1/1","embeddable":true}]},"_embedded":{"x":[{"secret":1}],"y":[{"plain":1}]}}`
+			a := asktest.JSON(200, shown)
+			if p.Rewrites(r) == policy.RewriteBody {
+				if err := p.Rewrite(r, a); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if body := string(a.Body); strings.Contains(body, "secret") != tt.shows || !strings.Contains(body, "plain") {
+				t.Error(body)
+			}
+		})
+	}
+}
+
 func statusText(status int) string {
 	return string([]byte{'0' + byte(status/100), '0' + byte(status/10%10), '0' + byte(status%10)})
 }
