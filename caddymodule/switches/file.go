@@ -49,25 +49,39 @@ func (f *file) read() (settings []setting, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return readSettings(string(text), time.Now())
+	return readSettings(string(text), func(s *setting) time.Time { // a clock that was set back since ends nothing
+		now := time.Now()
+		if set := time.Unix(0, s.Set); set.After(now) {
+			now = set
+		}
+		return now
+	})
 }
 
-// readSettings reads a list of settings. Those that have ended are left out.
-func readSettings(text string, now time.Time) (settings []setting, err error) {
+// readSettings reads a list of settings at the time that now returns for each. Those that have ended are left out.
+func readSettings(text string, now func(*setting) time.Time) (settings []setting, err error) {
 	var all []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		return nil, err
 	}
+	wrong := 0
 	for _, one := range all {
-		s, wrong := parseSetting(string(one), now)
-		var ended setting
+		var found setting
+		_ = json.Unmarshal(one, &found) // parseSetting says what is wrong
+		at := now(&found)
+		s, fault := parseSetting(string(one), at)
 		switch {
-		case wrong == nil:
+		case fault == nil:
 			settings = append(settings, s)
-		case json.Unmarshal(one, &ended) == nil && ended.Set > 0 && !ended.until().After(now):
+		case found.Set > 0 && found.left(at) <= 0:
 		default:
-			err = errors.Join(err, fmt.Errorf("%w: %.200s", wrong, one))
+			if wrong++; err == nil {
+				err = fmt.Errorf("%w: %.200q", fault, one)
+			}
 		}
+	}
+	if wrong > 1 {
+		err = fmt.Errorf("%w, and %d more", err, wrong-1)
 	}
 	return settings, err
 }

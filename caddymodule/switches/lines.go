@@ -58,7 +58,7 @@ var (
 // Switched returns the line as it is judged by, until a time.
 func (l *Line) Switched(until time.Time) (*policy.SwitchedLine, error) {
 	s := setting{Kind: kindOpen, Line: l.Line, Calls: l.Calls, Until: until.UnixMilli()}
-	return s.line(time.Now())
+	return s.line(until)
 }
 
 // Opens and Closes return the lines of a site that are on, in the order in which they were set.
@@ -80,14 +80,14 @@ func (b *Board) on(kind, site string) (all []Line) {
 }
 
 // linesOf returns the lines of a kind of a site that are on, in the order in which they were set.
-func (b *Board) linesOf(kind, site string) (all []setting) {
+func (b *Board) linesOf(kind, site string) (all []kept) {
 	now := time.Now()
 	for _, s := range b.settings {
 		if s.Kind == kind && s.Site == site && !s.Off && s.ends.After(now) {
-			all = append(all, s.setting)
+			all = append(all, s)
 		}
 	}
-	slices.SortFunc(all, func(x, y setting) int { return cmp.Or(cmp.Compare(x.Set, y.Set), cmp.Compare(x.Line, y.Line)) })
+	slices.SortFunc(all, func(x, y kept) int { return cmp.Or(cmp.Compare(x.Set, y.Set), cmp.Compare(x.Line, y.Line)) })
 	return all
 }
 
@@ -103,14 +103,14 @@ func (b *Board) lines(site string) (n int) {
 
 // applyLines makes the lines of a site count.
 func (b *Board) applyLines(site string) {
-	own, now := b.sites[site], time.Now()
+	own := b.sites[site]
 	if own == nil {
 		return
 	}
 	for kind, to := range map[string]*policy.SwitchedLines{kindOpen: &own.Opens, kindClose: &own.Closes} {
 		var lines []*policy.SwitchedLine
 		for _, s := range b.linesOf(kind, site) {
-			if line, err := s.line(now); err == nil { // it was checked when it came
+			if line, err := s.line(s.ends); err == nil { // it was checked when it came
 				lines = append(lines, line)
 			}
 		}

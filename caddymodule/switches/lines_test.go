@@ -101,3 +101,51 @@ func TestLines_Ends(t *testing.T) {
 		}
 	})
 }
+
+// TestLines_Clock: no jump of the clock opens what is closed, or keeps open for longer what is opened.
+func TestLines_Clock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "restwarden", "switches.json")
+	begin := func() (*Board, *policy.Switches) {
+		b, s := New(zap.NewNop), new(policy.Switches)
+		b.Join("a.example", s)
+		b.Connect(nil, path)
+		return b, s
+	}
+	b, s := begin()
+	line := ofLine("POST", "/a/b")
+	if err := errors.Join(b.SetClose("a.example", line, time.Hour, "me"), b.SetOpen("a.example", line, time.Hour, "me")); err != nil {
+		t.Fatal(err)
+	}
+	// jump moves what was set, as if the clock had been set forward or back since.
+	jump := func(d time.Duration) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for name, k := range b.settings {
+			k.Set -= d.Nanoseconds()
+			k.Until -= d.Milliseconds()
+			b.settings[name] = k
+		}
+	}
+	for _, d := range []time.Duration{2 * time.Hour, -1000 * time.Hour} {
+		jump(d)
+		if b.applyLines("a.example"); !opened(s) || !closed(s) {
+			t.Errorf("after %s: open %t, closed %t", d, opened(s), closed(s))
+		}
+	}
+	if err := b.SetOpen("a.example", ofLine("POST", "/a/c"), time.Hour, "me"); err != nil {
+		t.Fatal(err)
+	}
+	_ = b.Close()
+	if b, s = begin(); !opened(s) || !closed(s) {
+		t.Error("after a restart with a clock that was set back")
+	}
+	for name, k := range b.settings {
+		if left := time.Until(k.ends); left > time.Hour {
+			t.Errorf("%s is left of %v", left, name)
+		}
+	}
+	if err := errors.Join(b.SetClose("a.example", line, 0, "me"), b.SetOpen("a.example", line, time.Minute, "me")); err != nil || closed(s) || !opened(s) {
+		t.Error("not switched by a clock that was set back", err)
+	}
+	_ = b.Close()
+}

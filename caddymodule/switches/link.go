@@ -121,7 +121,7 @@ func (l *link) share(s setting) error {
 	if err != nil {
 		return err
 	}
-	ttl := time.Until(s.until())
+	ttl := s.left(time.Now())
 	if ttl <= 0 {
 		return nil
 	}
@@ -145,12 +145,12 @@ func (l *link) shareLines(site string) error {
 		return err
 	}
 	all, now := map[id]setting{}, time.Now()
-	stored, _ := readSettings(text, now) // "" is none
+	stored := settingsIn(text, kindLines)
 	for _, s := range stored {
 		all[s.id()] = s
 	}
 	_, own := l.known()
-	last := now
+	var last time.Duration
 	var list []setting
 	for name, s := range own {
 		if s.isLine() && s.Site == site && s.Set > all[name].Set {
@@ -159,9 +159,7 @@ func (l *link) shareLines(site string) error {
 	}
 	for _, s := range all {
 		list = append(list, s)
-		if s.until().After(last) {
-			last = s.until()
-		}
+		last = max(last, s.left(now))
 	}
 	if len(list) == 0 {
 		return nil
@@ -170,7 +168,7 @@ func (l *link) shareLines(site string) error {
 	if err != nil {
 		return err
 	}
-	return l.store.Set(l.ctx, key, string(value), last.Sub(now))
+	return l.store.Set(l.ctx, key, string(value), last)
 }
 
 // reconcile takes over the settings of the store that are later than those known here,
@@ -206,10 +204,16 @@ func (l *link) reconcile() error {
 	return nil
 }
 
+// maxStored bounds a value of the store, in bytes. What is longer holds something else.
+const maxStored = 4 << 20
+
 // settingsIn returns the settings of a value of the store: those of lines are a list.
 func settingsIn(value, kind string) (all []setting) {
+	if len(value) > maxStored {
+		return nil
+	}
 	if kind == kindLines {
-		all, _ = readSettings(value, time.Now())
+		all, _ = readSettings(value, func(*setting) time.Time { return time.Now() }) // "" is none
 		return all
 	}
 	if s, err := parseSetting(value, time.Now()); err == nil {

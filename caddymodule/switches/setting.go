@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -62,12 +63,23 @@ func (s *setting) until() time.Time {
 	return time.UnixMilli(s.Until)
 }
 
+// left is how long the setting lasts yet, and no longer than when it was set, also where the clock was set back since.
+func (s *setting) left(now time.Time) time.Duration {
+	if s.Until == 0 {
+		return forever
+	}
+	if set := time.Unix(0, s.Set); set.After(now) {
+		now = set
+	}
+	return time.UnixMilli(s.Until).Sub(now.Round(0))
+}
+
 func (s *setting) switched() policy.Switched {
 	return policy.Switched{Mode: s.Mode, Hard: s.Hard, Until: s.until()}
 }
 
-// line returns the line that the setting switches on. It ends by the clock that runs on whatever the time is set to.
-func (s *setting) line(now time.Time) (*policy.SwitchedLine, error) {
+// line returns the line that the setting switches on, if it ends by itself until a time.
+func (s *setting) line(until time.Time) (*policy.SwitchedLine, error) {
 	var rules []policy.Rule
 	for _, c := range s.Calls {
 		r := policy.Rule{Allow: "anyone", Methods: c.Methods, Routes: c.Routes}
@@ -76,9 +88,8 @@ func (s *setting) line(now time.Time) (*policy.SwitchedLine, error) {
 		}
 		rules = append(rules, r)
 	}
-	var until time.Time
-	if s.Until != 0 {
-		until = now.Add(s.until().Sub(now.Round(0)))
+	if s.Until == 0 {
+		until = time.Time{}
 	}
 	return policy.NewSwitchedLine(s.Kind+" "+s.Line, rules, until), nil
 }
@@ -125,10 +136,13 @@ var errSetting = errors.New("not a setting of a switch")
 func parseSetting(text string, now time.Time) (s setting, err error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil || d.More() {
-		return s, errors.Join(errSetting, err)
+	if err := d.Decode(&s); err != nil {
+		return s, fmt.Errorf("%w: %w", errSetting, err)
 	}
-	left, most := s.until().Sub(now), adminapi.MaxSwitched
+	if d.More() {
+		return s, errSetting
+	}
+	left, most := s.left(now), adminapi.MaxSwitched
 	switch s.Kind {
 	case kindOpen:
 		most = adminapi.MaxOpened
@@ -142,7 +156,7 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	case left <= 0, left > most+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
 		return s, errSetting
 	case s.isLine():
-		return s, s.checkLine(now)
+		return s, s.checkLine()
 	case s.Line != "" || s.Calls != nil || s.Until == 0:
 		return s, errSetting
 	case s.Kind == kindLockdown && s.Mode == "":
@@ -167,13 +181,13 @@ const (
 )
 
 // checkLine checks a line of another gateway, or of a file.
-func (s *setting) checkLine(now time.Time) error {
+func (s *setting) checkLine() error {
 	switch {
 	case s.Site == "", s.Line == "", len(s.Line) > maxLine, len(s.By) > maxBy, len(s.Calls) > maxCalls, len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
 		return errSetting
 	case s.Kind == kindOpen && s.Until == 0:
 		return errSetting
 	}
-	_, err := s.line(now)
+	_, err := s.line(time.Time{})
 	return err
 }

@@ -35,7 +35,7 @@ func FuzzSetting(f *testing.F) {
 		if s.Kind == kindClose {
 			most = forever
 		}
-		if left := s.until().Sub(now); left <= 0 || left > most+time.Hour {
+		if left := s.left(now); left <= 0 || left > most+time.Hour {
 			t.Errorf("lasts %s", left)
 		}
 		again, _ := json.Marshal(s)
@@ -43,4 +43,19 @@ func FuzzSetting(f *testing.F) {
 			t.Errorf("%+v, %v, want %+v", same, err, s)
 		}
 	})
+}
+
+// TestReadSettings_Garbage: what is none is told in one short line, however much there is, and what is longer than any value is not read.
+func TestReadSettings_Garbage(t *testing.T) {
+	now := func(*setting) time.Time { return time.UnixMilli(1_800_000_000_000) }
+	good := `{"kind":"close","site":"a","line":"/a/b","calls":[{"routes":["/a/b"]}],"set":1799999999000000000}`
+	text := `[` + strings.Repeat(`"\n\u001b",`, 1000) + good + `]`
+	all, err := readSettings(text, now)
+	if len(all) != 1 || err == nil || len(err.Error()) > 300 || !strings.Contains(err.Error(), "and 999 more") || strings.ContainsAny(err.Error(), "\n\x1b") {
+		t.Errorf("%v, %v", all, err)
+	}
+	long := `[` + strings.Repeat(" ", maxStored) + `]`
+	if all := settingsIn(long, kindLines); all != nil {
+		t.Errorf("%v", all)
+	}
 }
