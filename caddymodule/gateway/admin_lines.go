@@ -52,6 +52,9 @@ func (e endpoint) switchLine(name string, line *switches.Line, lasts time.Durati
 	if errors.Is(err, switches.ErrFull) {
 		return adminapi.LineSwitched{}, &admin.Refused{Status: http.StatusConflict, Why: err.Error()}
 	}
+	if errors.Is(err, switches.ErrLong) {
+		return adminapi.LineSwitched{}, err
+	}
 	var told adminapi.Switched
 	e.app.tell(&told, err)
 	answer := adminapi.LineSwitched{Site: name, Line: line.Line, On: lasts != 0, Stops: stops, Gateways: told.Gateways, Error: told.Error}

@@ -117,6 +117,12 @@ var ErrUntold = errors.New("the other gateways could not be told, and will be on
 
 func (b *Board) set(s setting, lasts time.Duration, by string) error {
 	b.mu.Lock()
+	if s.isLine() {
+		if err := b.checkLine(&s, lasts); err != nil {
+			b.mu.Unlock()
+			return err
+		}
+	}
 	now := time.Now()
 	before, known := b.settings[s.id()]
 	s.Set, s.By = max(now.UnixNano(), before.Set+1), by
@@ -150,10 +156,11 @@ func (b *Board) merge(s setting, by string) {
 	before, known := b.settings[s.id()]
 	now := time.Now()
 	left := s.left(now)
-	if known && before.Set >= s.Set || left <= 0 || s.isLine() && !known && b.lines(s.Site) >= adminapi.MaxLines {
+	if known && before.Set >= s.Set || left <= 0 || s.isLine() && !s.Off && b.full(&s) {
 		return
 	}
 	b.settings[s.id()] = kept{s, now.Add(left)}
+	b.forget(s.Kind, s.Site)
 	b.apply(&s)
 	b.wind()
 	if !s.Off {

@@ -35,24 +35,51 @@ func (b *Board) SetClose(site string, line Line, lasts time.Duration, by string)
 }
 
 func (b *Board) setLine(kind, site string, line *Line, lasts time.Duration, by string) error {
-	s := setting{Kind: kind, Site: site, Line: line.Line, Calls: line.Calls}
-	b.mu.Lock()
-	_, known := b.settings[s.id()]
-	full := !known && b.lines(site) >= adminapi.MaxLines
-	b.mu.Unlock()
-	switch {
-	case lasts == 0 && !known:
+	return b.set(setting{Kind: kind, Site: site, Line: line.Line, Calls: line.Calls}, lasts, by)
+}
+
+// checkLine tells why a line is not switched on, or off if it is not to last.
+func (b *Board) checkLine(s *setting, lasts time.Duration) error {
+	switch before, known := b.settings[s.id()]; {
+	case lasts == 0 && (!known || before.Off):
 		return ErrNoLine
-	case full && lasts != 0:
-		return fmt.Errorf("%s has %w", site, ErrFull)
+	case lasts == 0:
+		return nil
+	case b.full(s):
+		return fmt.Errorf("%s has %w", s.Site, ErrFull)
 	}
-	return b.set(s, lasts, by)
+	return s.checkLine()
+}
+
+// full tells whether a site has as many lines on as it may, without the one of a setting.
+func (b *Board) full(s *setting) bool {
+	others := slices.DeleteFunc(b.linesOf(s.Kind, s.Site), func(other kept) bool { return other.Line == s.Line })
+	return len(others) >= adminapi.MaxLines
+}
+
+// maxTakenBack bounds the lines of a site that were taken back and are still remembered, of those that open and of those that close.
+const maxTakenBack = 10 * adminapi.MaxLines
+
+// forget forgets which line was taken back first, if a site has too many of them.
+func (b *Board) forget(kind, site string) {
+	n, first := 0, id{}
+	for name, s := range b.settings {
+		if name.kind != kind || name.site != site || !s.Off {
+			continue
+		}
+		if n++; n == 1 || s.Set < b.settings[first].Set {
+			first = name
+		}
+	}
+	if n > maxTakenBack {
+		delete(b.settings, first)
+	}
 }
 
 // The reasons why a line is not switched.
 var (
 	ErrNoLine = errors.New("no such line is switched on")
-	ErrFull   = fmt.Errorf("%d lines that are switched on: take some back", adminapi.MaxLines)
+	ErrFull   = fmt.Errorf("%d such lines that are switched on: take some back", adminapi.MaxLines)
 )
 
 // Switched returns the line as it is judged by, until a time.
@@ -89,16 +116,6 @@ func (b *Board) linesOf(kind, site string) (all []kept) {
 	}
 	slices.SortFunc(all, func(x, y kept) int { return cmp.Or(cmp.Compare(x.Set, y.Set), cmp.Compare(x.Line, y.Line)) })
 	return all
-}
-
-// lines returns how many lines of a site are kept.
-func (b *Board) lines(site string) (n int) {
-	for _, s := range b.settings {
-		if s.isLine() && s.Site == site {
-			n++
-		}
-	}
-	return n
 }
 
 // applyLines makes the lines of a site count.

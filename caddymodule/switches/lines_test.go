@@ -2,6 +2,7 @@ package switches
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -148,4 +150,36 @@ func TestLines_Clock(t *testing.T) {
 		t.Error("not switched by a clock that was set back", err)
 	}
 	_ = b.Close()
+}
+
+// TestLines_Full: what was taken back, and what is opened, leaves room for what is closed; what is too long to be kept is not switched on.
+func TestLines_Full(t *testing.T) {
+	b, s := New(zap.NewNop), new(policy.Switches)
+	t.Cleanup(func() { _ = b.Close() })
+	b.Join("a.example", s)
+	for i := range maxTakenBack + adminapi.MaxLines + 1 {
+		line := ofLine("POST", fmt.Sprintf("/a/x%d", i))
+		err := b.SetOpen("a.example", line, time.Hour, "me")
+		if err == nil && i <= maxTakenBack {
+			err = b.SetOpen("a.example", line, 0, "me")
+		}
+		if err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if on, all := len(b.Opens("a.example")), len(b.settings); on != adminapi.MaxLines || all != maxTakenBack+adminapi.MaxLines {
+		t.Errorf("%d lines, %d settings", on, all)
+	}
+	if err := b.SetOpen("a.example", ofLine("POST", "/a/y"), time.Hour, "me"); !errors.Is(err, ErrFull) {
+		t.Error(err)
+	}
+	if err := b.SetClose("a.example", ofLine("POST", "/a/b"), Forever, "me"); err != nil || !closed(s) {
+		t.Error("not closed", err)
+	}
+	if err := b.SetClose("a.example", ofLine("POST", "/a/"+strings.Repeat("b", maxLine)), Forever, "me"); !errors.Is(err, ErrLong) {
+		t.Error(err)
+	}
+	if err := b.SetClose("a.example", ofLine("POST", "/a/x0"), 0, "me"); !errors.Is(err, ErrNoLine) {
+		t.Error(err)
+	}
 }

@@ -155,6 +155,8 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	switch {
 	case left <= 0, left > most+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
 		return s, errSetting
+	case s.Kind == kindOpen && s.Until == 0:
+		return s, errSetting
 	case s.isLine():
 		return s, s.checkLine()
 	case s.Line != "" || s.Calls != nil || s.Until == 0:
@@ -180,13 +182,16 @@ const (
 	maxBy    = 200 // bytes
 )
 
-// checkLine checks a line of another gateway, or of a file.
+// ErrLong says that a line is longer than gateways tell each other.
+var ErrLong = fmt.Errorf("a line has %d bytes and %d calls at most", maxLine, maxCalls)
+
+// checkLine checks a line, here and as it comes from another gateway or a file.
 func (s *setting) checkLine() error {
 	switch {
-	case s.Site == "", s.Line == "", len(s.Line) > maxLine, len(s.By) > maxBy, len(s.Calls) > maxCalls, len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
+	case s.Site == "", s.Line == "", len(s.By) > maxBy, len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
 		return errSetting
-	case s.Kind == kindOpen && s.Until == 0:
-		return errSetting
+	case len(s.Line) > maxLine, len(s.Calls) > maxCalls:
+		return ErrLong
 	}
 	_, err := s.line(time.Time{})
 	return err
