@@ -1,6 +1,7 @@
 package switches
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // ofLine is a line for a call.
@@ -182,4 +184,55 @@ func TestLines_Full(t *testing.T) {
 	if err := b.SetClose("a.example", ofLine("POST", "/a/x0"), 0, "me"); !errors.Is(err, ErrNoLine) {
 		t.Error(err)
 	}
+}
+
+// racing is a store of a gateway that another one overtakes.
+type racing struct {
+	store.Store
+	overtake func() // before the next value is stored
+}
+
+func (s *racing) Set(ctx context.Context, key, value string, ttl time.Duration) error {
+	if f := s.overtake; f != nil {
+		s.overtake = nil
+		f()
+	}
+	return s.Store.Set(ctx, key, value, ttl)
+}
+
+// TestLines_AtOnce: what two gateways switch at once is stored, for a third that starts later.
+func TestLines_AtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared, err := store.NewMemory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := func(to store.Store) *Board {
+			b := New(zap.NewNop)
+			b.Join("a.example", new(policy.Switches))
+			b.Connect(to, "")
+			synctest.Wait()
+			return b
+		}
+		slow := &racing{Store: shared}
+		first, second := begin(slow), begin(shared)
+		slow.overtake = func() {
+			if err := second.SetClose("a.example", ofLine("POST", "/a/c"), Forever, "me"); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := first.SetClose("a.example", ofLine("POST", "/a/b"), Forever, "me"); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		third := begin(shared)
+		for name, b := range map[string]*Board{"first": first, "second": second, "third": third} {
+			if n := len(b.Closes("a.example")); n != 2 {
+				t.Errorf("the %s knows %d", name, n)
+			}
+			b.Connect(nil, "")
+			_ = b.Close()
+		}
+		synctest.Wait()
+	})
 }

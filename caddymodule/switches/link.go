@@ -72,6 +72,9 @@ func (l *link) run() {
 		case text := <-l.heard:
 			if s, err := parseSetting(text, time.Now()); err == nil {
 				l.take(s)
+				if s.isLine() && l.restore(s.stored()) != nil {
+					time.AfterFunc(readAgain, l.read)
+				}
 			}
 		case <-l.wanted:
 			if l.reconcile() != nil {
@@ -136,8 +139,8 @@ func (l *link) share(s setting) error {
 	return l.store.Announce(l.ctx, messageMark, messageWord+string(text), ttl)
 }
 
-// shareLines stores the lines of a site, with those that other gateways have stored. What two gateways store at once, each of
-// them tells the other, and stores when it reads next.
+// shareLines stores the lines of a site, with those that other gateways have stored. Of what two gateways store at once one may be
+// lost: each of them tells the other, and both restore it.
 func (l *link) shareLines(site string) error {
 	key := id{kind: kindLines, site: site}.key()
 	text, _, err := l.store.Get(l.ctx, key)
@@ -173,8 +176,14 @@ func (l *link) shareLines(site string) error {
 
 // reconcile takes over the settings of the store that are later than those known here,
 // and shares those that are not.
-func (l *link) reconcile() error {
+func (l *link) reconcile() error { return l.restore() }
+
+// restore is reconcile for some values of the store; none stands for all.
+func (l *link) restore(only ...id) error {
 	names, own := l.known()
+	if len(only) > 0 {
+		names = only
+	}
 	stored := map[id]setting{}
 	for some := range slices.Chunk(names, readAtOnce) {
 		keys := make([]string, len(some))
@@ -195,7 +204,7 @@ func (l *link) reconcile() error {
 		}
 	}
 	for name, s := range own {
-		if s.Set > stored[name].Set {
+		if s.Set > stored[name].Set && (len(only) == 0 || slices.Contains(only, s.stored())) {
 			if err := l.share(s); err != nil {
 				return err
 			}
