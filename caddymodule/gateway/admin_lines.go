@@ -91,7 +91,7 @@ func (e endpoint) line(name string, b *adminapi.LineSwitch) (*switches.Line, err
 	if err != nil {
 		return nil, err
 	}
-	route := target.Routes()[0].String()
+	route := target.Routes()[0].Spelling()
 	return &switches.Line{Line: strings.TrimSpace(strings.Join(methods, ",") + " " + route), Calls: []switches.Calls{{Methods: methods, Routes: []string{route}}}}, nil
 }
 
@@ -125,7 +125,7 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 	}
 	passes := false
 	var without []adminapi.Stop
-	for _, s := range e.app.sitesWith(func(s *site) bool { return s.Name == name }) {
+	for _, s := range e.app.directives(func(s *site) bool { return s.Name == name }) {
 		now := s.Switches.InForce(time.Now)
 		lasting, err := review.Open(s.chain, switched, policy.InForce{}.Lines(nil, now.ClosedUntil(until)))
 		if err != nil {
@@ -138,20 +138,27 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 		on := s.state.lockdown(time.Now())
 		passes = passes || lasting.Passes && (on == nil || on.Until.Before(until))
 		if on != nil {
-			stops = append(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339)})
+			stops = withStop(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339)})
 		}
 		for _, stop := range lasting.Without {
 			without = append(without, s.stopped(stop, "no line asks for a login"))
 		}
 		for _, stop := range found.Stops {
-			stops = append(stops, s.stopped(stop, ""))
+			stops = withStop(stops, s.stopped(stop, ""))
 		}
 	}
-	stops = slices.Compact(stops)
 	if !passes {
 		return nil, &admin.Refused{Status: http.StatusConflict, Why: whyNobody(stops, without)}
 	}
 	return stops, nil
+}
+
+// withStop returns some stops with another one, if none of the same line is among them.
+func withStop(all []adminapi.Stop, stop adminapi.Stop) []adminapi.Stop {
+	if slices.ContainsFunc(all, func(known adminapi.Stop) bool { return known.Line == stop.Line && known.At == stop.At }) {
+		return all
+	}
+	return append(all, stop)
 }
 
 // stopped returns what stops calls; none says what does without a line.

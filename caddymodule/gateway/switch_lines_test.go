@@ -109,6 +109,30 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestOpen_Directives: what opens calls is judged by all directives of a site, and says what closes them for a shorter time.
+func TestOpen_Directives(t *testing.T) {
+	p := newPlatform(t)
+	part := func(handle, lines string) string {
+		return "\thandle " + handle + "{\n\t\trestwarden cms {\n\t\t\tlogin_only\n\t\t\t" + lines + "\n\t\t}\n" + p.proxied() + "\n\t}\n"
+	}
+	site := "\t@a header X-A yes\n" + part("@a ", "allow users /acme/**") + part("", "deny /other/**")
+	g := administered(t, "", caddyrun.Site{Body: site})
+	name := "*:" + g.port()
+	open := func(body string, status int, contains string) {
+		t.Helper()
+		g.admin("POST", "sites/"+name+"/open", body, status, contains)
+	}
+	open(`{"for":"1h","route":"/acme/v1/x"}`, 200, `"stops":[{"line":"allow users /acme/**"`)
+	g.do("GET /cms-json/acme/v1/x", "").want(t, 200, "")
+	open(`{"for":"1h","route":"/other/v1/x"}`, 200, `"stops":[{"line":"deny /other/**"`)
+	g.do("GET /cms-json/other/v1/x", "", "X-A: yes").want(t, 200, "")
+
+	g.admin("POST", "sites/"+name+"/close", `{"for":"30m","route":"/Third/v1/X/"}`, 200, `"line":"/third/v1/x"`)
+	open(`{"for":"1h","route":"/third/v1/x"}`, 200, `"stops":[{"line":"close /third/v1/x"`)
+	g.admin("POST", "sites/"+name+"/close", `{"for":"0s","route":"/third/v1/x"}`, 200, `"on":false`)
+	g.admin("POST", "sites/"+name+"/close", `{"route":"/acme/v1/`+strings.Repeat("x", 600)+`"}`, 400, "500 bytes")
+}
+
 // TestOpen_Plugin: a plugin opens what its visitors need.
 func TestOpen_Plugin(t *testing.T) {
 	p := newPlatform(t)
