@@ -166,8 +166,8 @@ func (s *lineSwitcher) turn(cmd *cobra.Command, c *adminapi.Client, site string,
 	path := map[string]string{"open": adminapi.OpenPath, "close": adminapi.ClosePath}[s.word]
 	var answer adminapi.LineSwitched
 	err := c.Ask(cmd.Context(), "POST", adminapi.Named(path, site), body, &answer)
-	if said, ok := errors.AsType[*adminapi.Error](err); ok && said.Status == http.StatusConflict {
-		return err
+	if said, ok := errors.AsType[*adminapi.Error](err); ok && (said.Status == http.StatusConflict || said.Status == http.StatusNotFound) {
+		return err // at this site; it may be possible at others
 	}
 	if err != nil {
 		return asked(err)
