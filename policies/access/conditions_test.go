@@ -101,6 +101,7 @@ func TestConditions_Lockdown(t *testing.T) {
 	closed := lockdown{policytest.Provision(t, s, access)}
 	for body, status := range map[string]int{`{"mail":1}`: 0, `{"mail":1,"x":2}`: 401} {
 		r := policytest.Request(t, s, asktest.Answering(401, ""), "POST", "/wp-json/form/v1/send", body, sendsJSON)
+		r.InForce.Locked = true
 		if v, err := closed.Check(t.Context(), r); v.Status != status || err != nil {
 			t.Errorf("%s: %+v, %v", body, v, err)
 		}
