@@ -113,6 +113,26 @@ func TestSwitchedLines(t *testing.T) {
 	}
 }
 
+// TestOpened_Embedded: a built-in guard keeps what is embedded from a line that opens calls, as it keeps the calls themselves.
+func TestOpened_Embedded(t *testing.T) {
+	t.Parallel()
+	s := policytest.NewSite(t)
+	c := chained(t, s, policy.Enforce, []policy.Option{policytest.Line("login_only")})
+	r := policytest.Request(t, s, asktest.Answering(401, ""), "GET", "/wp-json/wp/v2/posts/1?_embed", "")
+	r.InForce = r.InForce.Lines([]*policy.SwitchedLine{switched(t, "open", "GET", "/wp/v2/*/*", time.Time{})}, nil)
+	a := asktest.JSON(200, `{"_links":{"author":[{"href":"http://example.com/wp-json/wp/v2/users/1","embeddable":true}],"up":[{"href":"http://example.com/wp-json/wp/v2/pages/2","embeddable":true}]},"_embedded":{"author":[{"secret":1}],"up":[{"plain":1}]}}`)
+	for _, m := range c.Policies() {
+		if p, ok := m.Policy.(policy.AnswerChanger); ok && m.Name == "access" && p.Rewrites(r) == policy.RewriteBody {
+			if err := p.Rewrite(r, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if body := string(a.Body); strings.Contains(body, "secret") || !strings.Contains(body, "plain") {
+		t.Error(body)
+	}
+}
+
 // TestClosed_Embedded: what a line closes is not embedded either, for whom the platform has not verified: nobody may claim to be
 // Jetpack, and be shown it.
 func TestClosed_Embedded(t *testing.T) {
