@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -42,6 +43,8 @@ func (f *file) read() (settings []setting, err error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a file")
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("the file has %d bytes", info.Size())
 	}
@@ -58,14 +61,21 @@ func (f *file) read() (settings []setting, err error) {
 	})
 }
 
-// readSettings reads a list of settings at the time that now returns for each. Those that have ended are left out.
+// maxFaults bounds how many settings that are none are looked at: there is no end to garbage.
+const maxFaults = 10_000
+
+// readSettings reads a list of settings at the time that now returns for each. Those that have ended are left out, and so is all
+// behind a place that cannot be read.
 func readSettings(text string, now func(*setting) time.Time) (settings []setting, err error) {
-	var all []json.RawMessage
-	if err := json.Unmarshal([]byte(text), &all); err != nil {
-		return nil, err
+	d, faults := json.NewDecoder(strings.NewReader(text)), 0
+	if begin, err := d.Token(); err != nil || begin != json.Delim('[') {
+		return nil, errors.Join(errList, err)
 	}
-	wrong := 0
-	for _, one := range all {
+	for d.More() && faults < maxFaults {
+		var one json.RawMessage
+		if err := d.Decode(&one); err != nil {
+			return settings, fmt.Errorf("%w: %w", errList, err)
+		}
 		var found setting
 		_ = json.Unmarshal(one, &found) // parseSetting says what is wrong
 		at := now(&found)
@@ -75,16 +85,21 @@ func readSettings(text string, now func(*setting) time.Time) (settings []setting
 			settings = append(settings, s)
 		case found.Set > 0 && found.left(at) <= 0:
 		default:
-			if wrong++; err == nil {
+			if faults++; err == nil {
 				err = fmt.Errorf("%w: %.200q", fault, one)
 			}
 		}
 	}
-	if wrong > 1 {
-		err = fmt.Errorf("%w, and %d more", err, wrong-1)
+	switch end, _ := d.Token(); {
+	case faults > 1:
+		err = fmt.Errorf("%w, and %d more", err, faults-1)
+	case err == nil && end != json.Delim(']'):
+		err = errList
 	}
 	return settings, err
 }
+
+var errList = errors.New("not a whole list of switches")
 
 // save writes all settings into the file, with those of other processes that share it.
 func (b *Board) save() error {
@@ -92,7 +107,10 @@ func (b *Board) save() error {
 		return nil
 	}
 	all := map[id]setting{}
-	others, _ := b.file.read() // what is wrong there was told
+	others, err := b.file.read()
+	if err != nil { // it was told, and the owner may want to read it
+		_ = os.Link(b.file.path, b.file.path+".damaged")
+	}
 	for _, s := range others {
 		all[s.id()] = s
 	}

@@ -81,6 +81,30 @@ func TestLines_Restart(t *testing.T) {
 	if opened(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
 		t.Errorf("%v", logs.All())
 	}
+	if err := b.SetClose("a.example", line, Forever, "me"); err != nil {
+		t.Fatal(err)
+	}
+	_ = b.Close()
+	whole, _ := os.ReadFile(path)
+	damaged, _ := os.ReadFile(path + ".damaged")
+	if !strings.HasPrefix(string(damaged), `[{"kind":"close"`) {
+		t.Errorf("what cannot be read is lost: %q", damaged)
+	}
+	if err := os.WriteFile(path, append(whole[:len(whole)-2], ",\x00"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, s, logs = begin()
+	if !closed(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
+		t.Errorf("what stands before a damage does not count: %v", logs.All())
+	}
+	_ = b.Close()
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	b, s, _ = begin()
+	if err := b.SetClose("a.example", line, Forever, "me"); !errors.Is(err, ErrUnkept) || !closed(s) {
+		t.Errorf("closed %t, %v", closed(s), err)
+	}
 	_ = b.Close()
 }
 
