@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,29 @@ func TestSwitchedLines(t *testing.T) {
 				t.Errorf("got %q, want %q: %+v, %v", got, tt.want, d.Verdict, d.Err)
 			}
 		})
+	}
+}
+
+// TestClosed_Allocates: many lines that close calls cost no memory for a call of another route.
+func TestClosed_Allocates(t *testing.T) {
+	s := policytest.NewSite(t)
+	c := chained(t, s, policy.Enforce, nil)
+	on := new(policy.Switches)
+	var lines []*policy.SwitchedLine
+	for i := range 100 {
+		lines = append(lines, switched(t, "close", "", "/acme/v1/x"+strconv.Itoa(i), s.Now().Add(time.Hour)))
+	}
+	on.Closes.Set(lines)
+	r := policytest.Request(t, s, nil, "GET", "/wp-json/acme/v1/y", "")
+	n := testing.AllocsPerRun(10, func() {
+		policytest.Forget(r)
+		r.InForce = on.InForce(s.Now)
+		if d := c.Judge(t.Context(), r); d.Outcome != policy.Pass {
+			t.Error(d)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
