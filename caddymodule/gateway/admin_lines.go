@@ -141,7 +141,7 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 			stops = withStop(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339)})
 		}
 		for _, stop := range lasting.Without {
-			without = append(without, s.stopped(stop, "no line asks for a login"))
+			without = append(without, s.stopped(stop, "no line that is enforced asks for a login"))
 		}
 		for _, stop := range found.Stops {
 			stops = withStop(stops, s.stopped(stop, ""))

@@ -133,6 +133,13 @@ func TestOpen_Directives(t *testing.T) {
 	g.admin("POST", "sites/"+name+"/close", `{"route":"/acme/v1/`+strings.Repeat("x", 600)+`"}`, 400, "500 bytes")
 }
 
+// TestOpen_Observed: where login_only is there and only observes, nothing says that it is not.
+func TestOpen_Observed(t *testing.T) {
+	p := newPlatform(t)
+	g := administered(t, "", caddyrun.Site{Body: "\trestwarden cms {\n\t\tmode observe\n\t\tlogin_only\n\t}\n" + p.proxied()})
+	g.admin("POST", "sites/*:"+g.port()+"/open", `{"for":"1h","route":"/acme/v1/x"}`, 409, "passes without it: no line that is enforced asks for a login")
+}
+
 // TestOpen_Plugin: a plugin opens what its visitors need.
 func TestOpen_Plugin(t *testing.T) {
 	p := newPlatform(t)
