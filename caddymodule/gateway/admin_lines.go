@@ -52,7 +52,7 @@ func (e endpoint) switchLine(name string, line *switches.Line, lasts time.Durati
 	if errors.Is(err, switches.ErrFull) {
 		return adminapi.LineSwitched{}, &admin.Refused{Status: http.StatusConflict, Why: err.Error()}
 	}
-	if errors.Is(err, switches.ErrLong) {
+	if err != nil && !errors.Is(err, switches.ErrUntold) && !errors.Is(err, switches.ErrUnkept) {
 		return adminapi.LineSwitched{}, err
 	}
 	var told adminapi.Switched
@@ -81,8 +81,7 @@ func noLine(site string, line *switches.Line, on []switches.Line) string {
 // line returns the line that is to be switched, in one spelling.
 func (e endpoint) line(name string, b *adminapi.LineSwitch) (*switches.Line, error) {
 	if b.Plugin != "" {
-		calls, err := pluginCalls(b.Plugin, e.named(name).Platform)
-		return &switches.Line{Line: "plugin " + b.Plugin, Calls: calls}, err
+		return pluginLine(b.Plugin, e.named(name).Platform)
 	}
 	methods := slices.Clone(b.Methods)
 	slices.Sort(methods)
@@ -91,16 +90,17 @@ func (e endpoint) line(name string, b *adminapi.LineSwitch) (*switches.Line, err
 	if err != nil {
 		return nil, err
 	}
-	route := target.Routes()[0].Spelling()
-	return &switches.Line{Line: strings.TrimSpace(strings.Join(methods, ",") + " " + route), Calls: []switches.Calls{{Methods: methods, Routes: []string{route}}}}, nil
+	line := switches.LineOf(methods, target.Routes()[0].Spelling())
+	return &line, nil
 }
 
-// pluginCalls returns the calls of a plugin that `allow plugin` opens to anyone.
-func pluginCalls(plugin string, platform platforms.Platform) (calls []switches.Calls, err error) {
+// pluginLine returns the line for the calls of a plugin that `allow plugin` opens to anyone.
+func pluginLine(plugin string, platform platforms.Platform) (*switches.Line, error) {
 	options, err := access.ExpandLine("allow plugin "+plugin, platform)
 	if err != nil {
 		return nil, err
 	}
+	var calls []switches.Calls
 	for _, o := range options {
 		if o.Name != "allow" || o.Args[0] != "anyone" {
 			continue
@@ -110,11 +110,16 @@ func pluginCalls(plugin string, platform platforms.Platform) (calls []switches.C
 			return nil, err
 		}
 		calls = append(calls, switches.Calls{Methods: r.Methods, Routes: r.Routes})
+		if !strings.EqualFold(o.From, plugin) {
+			return nil, fmt.Errorf("plugin: %q is more than the name of %s", plugin, o.From)
+		}
+		plugin = o.From
 	}
 	if len(calls) == 0 {
 		return nil, fmt.Errorf("the catalogue knows no call of %s that visitors need", plugin)
 	}
-	return calls, nil
+	line := switches.PluginLine(plugin, calls)
+	return &line, nil
 }
 
 // opens returns what refuses some calls that a line opens. The error says that the line lets nobody pass.

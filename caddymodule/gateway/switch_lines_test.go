@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
+	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -138,6 +139,31 @@ func TestOpen_Observed(t *testing.T) {
 	p := newPlatform(t)
 	g := administered(t, "", caddyrun.Site{Body: "\trestwarden cms {\n\t\tmode observe\n\t\tlogin_only\n\t}\n" + p.proxied()})
 	g.admin("POST", "sites/*:"+g.port()+"/open", `{"for":"1h","route":"/acme/v1/x"}`, 409, "passes without it: no line that is enforced asks for a login")
+}
+
+// TestOpen_EveryPlugin: each entry of the catalogue that opens calls can be switched on, and nothing but the name of one.
+func TestOpen_EveryPlugin(t *testing.T) {
+	p := newPlatform(t)
+	g := administered(t, "", caddyrun.Site{Body: "\trestwarden wordpress {\n\t\tlogin_only\n\t}\n" + p.proxied()})
+	at, on := "sites/*:"+g.port()+"/open", 0
+	for _, plugin := range plugins.All() {
+		body := fmt.Sprintf(`{"for":"1h","plugin":%q}`, plugin.Slug)
+		switch status, text := adminOf(t, g.file.Admin, "POST", at, body); {
+		case status == 200:
+			on++
+			g.admin("POST", at, strings.Replace(body, "1h", "0s", 1), 200, `"on":false`)
+		case !strings.Contains(text, "knows no call") && !strings.Contains(text, "would let nobody pass"):
+			t.Errorf("%s: %d %s", body, status, text)
+		}
+	}
+	if on < 50 {
+		t.Errorf("only %d", on)
+	}
+	for _, odd := range []string{"contact-form-7 key x", "contact-form-7 for users", "contact-form-7\n", " contact-form-7", "contact-form-7 {", "*"} {
+		body, _ := json.Marshal(map[string]string{"for": "1h", "plugin": odd})
+		g.admin("POST", at, string(body), 400, "")
+	}
+	g.admin("POST", at, `{"for":"1h","plugin":"Contact-Form-7"}`, 200, `"line":"plugin contact-form-7"`)
 }
 
 // TestOpen_Plugin: a plugin opens what its visitors need.

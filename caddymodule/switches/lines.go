@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
@@ -21,6 +22,19 @@ type Line struct {
 	Set   time.Time
 	Until *time.Time // nil where it does not end by itself
 	By    string
+}
+
+// pluginWord begins what a line of a plugin says.
+const pluginWord = "plugin "
+
+// LineOf returns the line for the calls of a route, and PluginLine that for those of a plugin.
+func LineOf(methods []string, route string) Line {
+	return Line{Line: strings.TrimSpace(strings.Join(methods, ",") + " " + route), Calls: []Calls{{Methods: methods, Routes: []string{route}}}}
+}
+
+// PluginLine is explained at LineOf.
+func PluginLine(plugin string, calls []Calls) Line {
+	return Line{Line: pluginWord + plugin, Calls: calls}
 }
 
 // SetOpen switches on a line that opens calls of a site to anyone, for a time of up to [adminapi.MaxOpened], or takes it back if the time

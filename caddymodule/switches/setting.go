@@ -6,11 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -192,7 +196,24 @@ func (s *setting) checkLine() error {
 		return errSetting
 	case len(s.Line) > maxLine, len(s.Calls) > maxCalls:
 		return ErrLong
+	case s.Off:
+		return nil
 	}
-	_, err := s.line(time.Time{})
+	line, err := s.line(time.Time{})
+	if err == nil && !s.says(line) {
+		err = errSetting
+	}
 	return err
 }
+
+// says tells whether the calls of a line are those which it names. Of those of a plugin nobody knows, but that they are not all.
+func (s *setting) says(line *policy.SwitchedLine) bool {
+	if slug, ofPlugin := strings.CutPrefix(s.Line, pluginWord); ofPlugin {
+		all := func(r policy.Rule) bool { return slices.ContainsFunc(r.Target().Routes(), routes.Pattern.OfAll) }
+		return s.Kind == kindOpen && slugs.MatchString(slug) && !slices.ContainsFunc(line.Rules(), all)
+	}
+	return len(s.Calls) == 1 && len(s.Calls[0].Routes) == 1 && s.Line == LineOf(s.Calls[0].Methods, s.Calls[0].Routes[0]).Line &&
+		(s.Kind == kindClose || !strings.Contains(s.Line, "**"))
+}
+
+var slugs = regexp.MustCompile(`^[\w.-]+$`)

@@ -45,6 +45,29 @@ func FuzzSetting(f *testing.F) {
 	})
 }
 
+// TestSetting_Says: a line of another gateway switches what it says, and no more than a line of this one may.
+func TestSetting_Says(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	for line, want := range map[string]bool{
+		`"kind":"open","line":"POST /x","calls":[{"methods":["POST"],"routes":["/x"]}]`:                                true,
+		`"kind":"open","line":"POST /x","calls":[{"routes":["/x"]}]`:                                                   false,
+		`"kind":"open","line":"/x","calls":[{"routes":["/x","/**"]}]`:                                                  false,
+		`"kind":"open","line":"/x","calls":[{"routes":["/x"]},{"routes":["/y"]}]`:                                      false,
+		`"kind":"open","line":"/**","calls":[{"routes":["/**"]}]`:                                                      false,
+		`"kind":"close","line":"/**","calls":[{"routes":["/**"]}]`:                                                     true,
+		`"kind":"open","line":"/x\u001b","calls":[{"routes":["/x\u001b"]}]`:                                            false,
+		`"kind":"open","line":"plugin a-b","calls":[{"methods":["POST"],"routes":["/a/**"]},{"routes":["/b/v1/:id"]}]`: true,
+		`"kind":"open","line":"plugin a-b","calls":[{"routes":["/*/**"]}]`:                                             false,
+		`"kind":"open","line":"plugin a\nb","calls":[{"routes":["/a/**"]}]`:                                            false,
+		`"kind":"close","line":"plugin a","calls":[{"routes":["/a/**"]}]`:                                              false,
+	} {
+		_, err := parseSetting(`{`+line+`,"site":"a","until":1800000001000,"set":1}`, now)
+		if (err == nil) != want {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
 // TestReadSettings_Garbage: what is none is told in one short line, however much there is, and what is longer than any value is not read.
 func TestReadSettings_Garbage(t *testing.T) {
 	now := func(*setting) time.Time { return time.UnixMilli(1_800_000_000_000) }
