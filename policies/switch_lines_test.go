@@ -103,11 +103,7 @@ func TestSwitchedLines(t *testing.T) {
 			}
 			r.InForce = on.InForce(s.Now)
 			d := c.Judge(t.Context(), r)
-			got := "passes"
-			if d.Outcome == policy.Refuse {
-				got = strings.Join([]string{statusText(d.Verdict.Status), d.Verdict.Rule}, " ")
-			}
-			if got != tt.want {
+			if got := outcome(&d); got != tt.want {
 				t.Errorf("got %q, want %q: %+v, %v", got, tt.want, d.Verdict, d.Err)
 			}
 		})
@@ -191,6 +187,10 @@ func TestClosed_Embedded(t *testing.T) {
 	}
 }
 
-func statusText(status int) string {
-	return string([]byte{'0' + byte(status/100), '0' + byte(status/10%10), '0' + byte(status%10)})
+// outcome is "passes", or the status and the rule of a refusal.
+func outcome(d *policy.Decision) string {
+	if d.Outcome != policy.Refuse {
+		return "passes"
+	}
+	return strconv.Itoa(d.Verdict.Status) + " " + d.Verdict.Rule
 }

@@ -22,7 +22,8 @@ const guarded = "\trestwarden cms {\n\t\tlogin_only\n\t\tallow users /own/v1/**\
 // everySpelling are forms of a call of "/acme/v1/x" by GET that the platform takes.
 var everySpelling = []string{
 	"GET /cms-json/acme/v1/x", "GET /?rest_route=/acme/v1/x", "GET /?rest_route=%2Facme%2Fv1%2Fx", "GET /cms-json/acme/v1/X", "GET /index.php?rest_route=/acme/v1/x",
-	"HEAD /cms-json/acme/v1/x", "GET /cms-json/acme/v1/x/"}
+	"HEAD /cms-json/acme/v1/x", "GET /cms-json/acme/v1/x/",
+}
 
 // TestOpen: what is opened passes in every spelling and nothing else does; it gives way to what an owner says, ends by itself, and
 // shows in status, log, metrics and records.
@@ -47,31 +48,7 @@ func TestOpen(t *testing.T) {
 	g.reload(site + "\n\theader X-Changed yes\n")
 	arrives(true)
 
-	for body, why := range map[string]string{
-		`{"for":"1h","route":"/own/v1/x"}`:                                "it cannot pass allow users /own/v1/** at Caddyfile:",
-		`{"for":"1h","route":"/denied/v1/x"}`:                             "it cannot pass deny /denied/v1/x at Caddyfile:",
-		`{"for":"1h","methods":["POST"],"route":"/hook/v1/in"}`:           "it cannot pass allow signed hook POST /hook/v1/in",
-		`{"for":"1h","methods":["GET"],"route":"/cms/v2/users"}`:          "built-in: only users",
-		`{"for":"1h","methods":["GET"],"route":"/free/v1/x"}`:             "GET /free/v1/x passes without it: allow anyone GET /free/v1/x",
-		`{"for":"8d","route":"/acme/v1/x"}`:                               "is not between 0s and 7d",
-		`{"for":"1h","route":"/acme/**"}`:                                 "opens whatever is below",
-		`{"route":"/acme/v1/x"}`:                                          "say how long",
-		`{"for":"1h"}`:                                                    "name a route, or a plugin",
-		`{"for":"1h","plugin":"contact-form"}`:                            "contact-form-7",
-		`{"for":"1h","methods":["GTE"],"route":"/acme/v1/x"}`:             "did you mean GET",
-		`{"for":"0s","methods":["GET","POST"],"route":"/acme/v1/x"}`:      `has no line \"GET,POST /acme/v1/x\" that is switched on; these are: GET /acme/v1/x`,
-		`{"for":"1h","methods":["GET"],"route":"/acme/v1/x","until":"x"}`: `unknown field \"until\"`,
-	} {
-		status := 409
-		if strings.Contains(why, "between") || strings.Contains(why, "below") || strings.Contains(why, "how long") || strings.Contains(why, "name a route") ||
-			strings.Contains(why, "contact") || strings.Contains(why, "mean") || strings.Contains(why, "unknown") {
-			status = 400
-		}
-		if strings.Contains(why, "has no line") {
-			status = 404
-		}
-		g.admin("POST", at, body, status, why)
-	}
+	opensNothing(t, g, at)
 	g.admin("POST", at, `{"for":"1h","route":"/*/v1/x"}`, 200, `{"line":"allow users /own/v1/**","at":"Caddyfile:`)
 	g.admin("POST", at, `{"for":"0s","route":"/*/v1/x"}`, 200, `"on":false`)
 	g.admin("POST", at, `{"for":"1h","route":"/free/v1/x"}`, 200, `"on":true`) // by other methods than GET
@@ -107,6 +84,36 @@ func TestOpen(t *testing.T) {
 		if !strings.Contains(g.logged(), want) {
 			t.Errorf("no %s in the log", want)
 		}
+	}
+}
+
+// opensNothing: what would let nobody pass is not switched on, nor what is no line, and the answer says why.
+func opensNothing(t *testing.T, g *gateway, at string) {
+	t.Helper()
+	for body, why := range map[string]string{
+		`{"for":"1h","route":"/own/v1/x"}`:                                "it cannot pass allow users /own/v1/** at Caddyfile:",
+		`{"for":"1h","route":"/denied/v1/x"}`:                             "it cannot pass deny /denied/v1/x at Caddyfile:",
+		`{"for":"1h","methods":["POST"],"route":"/hook/v1/in"}`:           "it cannot pass allow signed hook POST /hook/v1/in",
+		`{"for":"1h","methods":["GET"],"route":"/cms/v2/users"}`:          "built-in: only users",
+		`{"for":"1h","methods":["GET"],"route":"/free/v1/x"}`:             "GET /free/v1/x passes without it: allow anyone GET /free/v1/x",
+		`{"for":"8d","route":"/acme/v1/x"}`:                               "is not between 0s and 7d",
+		`{"for":"1h","route":"/acme/**"}`:                                 "opens whatever is below",
+		`{"route":"/acme/v1/x"}`:                                          "say how long",
+		`{"for":"1h"}`:                                                    "name a route, or a plugin",
+		`{"for":"1h","plugin":"contact-form"}`:                            "contact-form-7",
+		`{"for":"1h","methods":["GTE"],"route":"/acme/v1/x"}`:             "did you mean GET",
+		`{"for":"0s","methods":["GET","POST"],"route":"/acme/v1/x"}`:      `has no line \"GET,POST /acme/v1/x\" that is switched on; these are: GET /acme/v1/x`,
+		`{"for":"1h","methods":["GET"],"route":"/acme/v1/x","until":"x"}`: `unknown field \"until\"`,
+	} {
+		status := 409
+		if strings.Contains(why, "between") || strings.Contains(why, "below") || strings.Contains(why, "how long") || strings.Contains(why, "name a route") ||
+			strings.Contains(why, "contact") || strings.Contains(why, "mean") || strings.Contains(why, "unknown") {
+			status = 400
+		}
+		if strings.Contains(why, "has no line") {
+			status = 404
+		}
+		g.admin("POST", at, body, status, why)
 	}
 }
 

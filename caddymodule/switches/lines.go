@@ -102,8 +102,10 @@ func (l *Line) Switched(until time.Time) (*policy.SwitchedLine, error) {
 	return s.line(until)
 }
 
-// Opens and Closes return the lines of a site that are on, in the order in which they were set.
-func (b *Board) Opens(site string) []Line  { return b.on(kindOpen, site) }
+// Opens returns the lines of a site that open calls and are on, in the order in which they were set.
+func (b *Board) Opens(site string) []Line { return b.on(kindOpen, site) }
+
+// Closes is Opens for the lines that close calls.
 func (b *Board) Closes(site string) []Line { return b.on(kindClose, site) }
 
 func (b *Board) on(kind, site string) (all []Line) {

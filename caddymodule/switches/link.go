@@ -184,6 +184,22 @@ func (l *link) restore(only ...id) error {
 	if len(only) > 0 {
 		names = only
 	}
+	stored, err := l.takeStored(names)
+	if err != nil {
+		return err
+	}
+	for name, s := range own {
+		if s.Set > stored[name].Set && (len(only) == 0 || slices.Contains(only, s.stored())) {
+			if err := l.share(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// takeStored takes over the settings of some values of the store, and returns all of them.
+func (l *link) takeStored(names []id) (map[id]setting, error) {
 	stored := map[id]setting{}
 	for some := range slices.Chunk(names, readAtOnce) {
 		keys := make([]string, len(some))
@@ -192,7 +208,7 @@ func (l *link) restore(only ...id) error {
 		}
 		values, err := l.store.GetAll(l.ctx, keys...)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, name := range some {
 			for _, s := range settingsIn(values[keys[i]], name.kind) {
@@ -203,14 +219,7 @@ func (l *link) restore(only ...id) error {
 			}
 		}
 	}
-	for name, s := range own {
-		if s.Set > stored[name].Set && (len(only) == 0 || slices.Contains(only, s.stored())) {
-			if err := l.share(s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return stored, nil
 }
 
 // maxStored bounds a value of the store, in bytes. What is longer holds something else.
