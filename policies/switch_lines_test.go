@@ -106,11 +106,7 @@ func TestSwitchedLines(t *testing.T) {
 			}
 			r.InForce = on.InForce(s.Now)
 			d := c.Judge(t.Context(), r)
-			got := "passes"
-			if d.Outcome == policy.Refuse {
-				got = strconv.Itoa(d.Verdict.Status) + " " + d.Verdict.Rule
-			}
-			if got != tt.want {
+			if got := outcome(&d); got != tt.want {
 				t.Errorf("got %q, want %q: %+v, %v", got, tt.want, d.Verdict, d.Err)
 			}
 		})
@@ -191,4 +187,89 @@ func TestOpen_Judged(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestClosed_Allocates: many lines that close calls cost no memory for a call of another route.
+func TestClosed_Allocates(t *testing.T) {
+	s := policytest.NewSite(t)
+	c := chained(t, s, policy.Enforce, nil)
+	on := new(policy.Switches)
+	var lines []*policy.SwitchedLine
+	for i := range 100 {
+		lines = append(lines, switched(t, "close", "", "/acme/v1/x"+strconv.Itoa(i), s.Now().Add(time.Hour)))
+	}
+	on.Closes.Set(lines)
+	r := policytest.Request(t, s, nil, "GET", "/wp-json/acme/v1/y", "")
+	n := testing.AllocsPerRun(10, func() {
+		policytest.Forget(r)
+		r.InForce = on.InForce(s.Now)
+		if d := c.Judge(t.Context(), r); d.Outcome != policy.Pass {
+			t.Error(d)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestOpened_Embedded: a built-in guard keeps what is embedded from a line that opens calls, as it keeps the calls themselves.
+func TestOpened_Embedded(t *testing.T) {
+	t.Parallel()
+	s := policytest.NewSite(t)
+	c := chained(t, s, policy.Enforce, []policy.Option{policytest.Line("login_only")})
+	r := policytest.Request(t, s, asktest.Answering(401, ""), "GET", "/wp-json/wp/v2/posts/1?_embed", "")
+	r.InForce = r.InForce.Lines([]*policy.SwitchedLine{switched(t, "open", "GET", "/wp/v2/*/*", time.Time{})}, nil)
+	a := asktest.JSON(200, `{"_links":{"author":[{"href":"http://example.com/wp-json/wp/v2/users/1","embeddable":true}],"up":[{"href":"http://example.com/wp-json/wp/v2/pages/2","embeddable":true}]},"_embedded":{"author":[{"secret":1}],"up":[{"plain":1}]}}`)
+	for _, m := range c.Policies() {
+		if p, ok := m.Policy.(policy.AnswerChanger); ok && m.Name == "access" && p.Rewrites(r) == policy.RewriteBody {
+			if err := p.Rewrite(r, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if body := string(a.Body); strings.Contains(body, "secret") || !strings.Contains(body, "plain") {
+		t.Error(body)
+	}
+}
+
+// TestClosed_Embedded: what a line closes is not embedded either, for whom the platform has not verified: nobody may claim to be
+// Jetpack, and be shown it.
+func TestClosed_Embedded(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		query  string
+		header []string
+		shows  bool
+	}{
+		"a visitor":  {"?_embed", nil, false},
+		"unverified": {"?_embed&_for=jetpack&token=a:1:2&signature=x&timestamp=1&nonce=b", nil, false},
+		"a user":     {"?_embed", []string{policytest.BasicAuth}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := policytest.NewSite(t)
+			s.Own.Jetpack = true
+			p := observing(t, s).WithLockdown()[1].Policy.(policy.AnswerChanger)
+			r := policytest.Request(t, s, asktest.Answering(200, policytest.AdminBody), "GET", "/wp-json/consent/v1/posts"+tt.query, "", tt.header...)
+			r.InForce = r.InForce.Lines(nil, []*policy.SwitchedLine{switched(t, "close", "GET", "/other/v1/**", time.Time{})})
+			shown := `{"_links":{"x":[{"href":"http://example.com/wp-json/other/v1/1","embeddable":true}],"y":[{"href":"http://example.com/wp-json/free/v1/1","embeddable":true}]},"_embedded":{"x":[{"secret":1}],"y":[{"plain":1}]}}`
+			a := asktest.JSON(200, shown)
+			if p.Rewrites(r) == policy.RewriteBody {
+				if err := p.Rewrite(r, a); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if body := string(a.Body); strings.Contains(body, "secret") != tt.shows || !strings.Contains(body, "plain") {
+				t.Error(body)
+			}
+		})
+	}
+}
+
+// outcome is "passes", or the status and the rule of a refusal.
+func outcome(d *policy.Decision) string {
+	if d.Outcome != policy.Refuse {
+		return "passes"
+	}
+	return strconv.Itoa(d.Verdict.Status) + " " + d.Verdict.Rule
 }

@@ -27,7 +27,7 @@ const (
 	MaxSwitched = 30 * 24 * time.Hour
 	// MaxOpened is the longest time for which a line may open calls.
 	MaxOpened = 7 * 24 * time.Hour
-	// MaxLines bounds the lines of one site that are switched on.
+	// MaxLines bounds the lines of one site that open calls, and those that close calls.
 	MaxLines = 100
 )
 

@@ -50,6 +50,11 @@ func (s *siteChoice) chosen(cmd *cobra.Command, c *adminapi.Client) (names []str
 	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
 		return nil, err
 	}
+	return s.among(&list)
+}
+
+// among returns the sites of a list that are meant.
+func (s *siteChoice) among(list *adminapi.Sites[adminapi.Site, json.RawMessage]) (names []string, err error) {
 	var all []string
 	for i := range list.Sites {
 		if name := list.Sites[i].Site; !slices.Contains(all, name) {

@@ -26,6 +26,9 @@ func (s *lineSwitcher) show(cmd *cobra.Command, c *adminapi.Client) error {
 	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
 		return err
 	}
+	if _, err := s.choice.among(&list); err != nil {
+		return err
+	}
 	found, seen := []listedLines{}, map[string]bool{}
 	for i := range list.Sites {
 		site := &list.Sites[i]

@@ -53,6 +53,9 @@ func (e endpoint) switchLine(name string, line *switches.Line, lasts time.Durati
 	if errors.Is(err, switches.ErrFull) {
 		return adminapi.LineSwitched{}, &admin.RefusedError{Status: http.StatusConflict, Why: err.Error()}
 	}
+	if err != nil && !errors.Is(err, switches.ErrUntold) && !errors.Is(err, switches.ErrUnkept) {
+		return adminapi.LineSwitched{}, err
+	}
 	var told adminapi.Switched
 	e.app.tell(&told, err)
 	answer := adminapi.LineSwitched{Site: name, Line: line.Line, On: lasts != 0, Stops: stops, Gateways: told.Gateways, Error: told.Error}
@@ -79,8 +82,7 @@ func noLine(site string, line *switches.Line, on []switches.Line) string {
 // newLine returns the line that a body names, in one spelling.
 func newLine(b *adminapi.LineSwitch, platform platforms.Platform) (*switches.Line, error) {
 	if b.Plugin != "" {
-		calls, err := pluginCalls(b.Plugin, platform)
-		return &switches.Line{Line: b.Text(), Calls: calls}, err
+		return pluginLine(b.Plugin, platform)
 	}
 	methods := slices.Clone(b.Methods)
 	slices.Sort(methods)
@@ -89,16 +91,17 @@ func newLine(b *adminapi.LineSwitch, platform platforms.Platform) (*switches.Lin
 	if err != nil {
 		return nil, err
 	}
-	one := adminapi.LineSwitch{Methods: methods, Route: target.Routes()[0].String()}
-	return &switches.Line{Line: one.Text(), Calls: []switches.Calls{{Methods: methods, Routes: []string{one.Route}}}}, nil
+	line := switches.LineOf(methods, target.Routes()[0].Spelling())
+	return &line, nil
 }
 
-// pluginCalls returns the calls of a plugin that `allow plugin` opens to anyone.
-func pluginCalls(plugin string, platform platforms.Platform) (calls []switches.Calls, err error) {
+// pluginLine returns the line for the calls of a plugin that `allow plugin` opens to anyone.
+func pluginLine(plugin string, platform platforms.Platform) (*switches.Line, error) {
 	options, err := access.ExpandLine(plugins.AllowText(plugin), platform)
 	if err != nil {
 		return nil, err
 	}
+	var calls []switches.Calls
 	for _, o := range options {
 		if o.Name != "allow" || o.Args[0] != "anyone" {
 			continue
@@ -108,11 +111,16 @@ func pluginCalls(plugin string, platform platforms.Platform) (calls []switches.C
 			return nil, err
 		}
 		calls = append(calls, switches.Calls{Methods: r.Methods, Routes: r.Routes})
+		if !strings.EqualFold(o.From, plugin) {
+			return nil, fmt.Errorf("plugin: %q is more than the name of %s", plugin, o.From)
+		}
+		plugin = o.From
 	}
 	if len(calls) == 0 {
 		return nil, fmt.Errorf("the catalogue knows no call of %s that visitors need", plugin)
 	}
-	return calls, nil
+	line := switches.PluginLine(plugin, calls)
+	return &line, nil
 }
 
 // opens returns what refuses some calls that a line opens. The error says that the line lets nobody pass.
@@ -123,7 +131,7 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 	}
 	passes := false
 	var without []adminapi.Stop
-	for _, s := range e.app.sitesWith(func(s *site) bool { return s.Name == name }) {
+	for _, s := range e.app.directives(func(s *site) bool { return s.Name == name }) {
 		now := s.Switches.InForce(time.Now)
 		lasting, err := review.Open(s.chain, switched, policy.InForce{}.Lines(nil, now.ClosedUntil(until)))
 		if err != nil {
@@ -136,28 +144,27 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 		on := s.state.lockdown(time.Now())
 		passes = passes || lasting.Passes && (on == nil || on.Until.Before(until))
 		if on != nil {
-			stops = append(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339)})
+			stops = withStop(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339)})
 		}
 		for _, stop := range lasting.Without {
-			without = append(without, s.stopped(stop, s.whyOpen()))
+			without = append(without, s.stopped(stop, "no line that is enforced asks for a login"))
 		}
 		for _, stop := range found.Stops {
-			stops = append(stops, s.stopped(stop, ""))
+			stops = withStop(stops, s.stopped(stop, ""))
 		}
 	}
-	stops = slices.Compact(stops)
 	if !passes {
 		return nil, &admin.RefusedError{Status: http.StatusConflict, Why: whyNobody(stops, without)}
 	}
 	return stops, nil
 }
 
-// whyOpen says why calls pass that no line allows.
-func (s *site) whyOpen() string {
-	if s.observes(policy.InForce{}) {
-		return "the site only observes"
+// withStop returns some stops with another one, if none of the same line is among them.
+func withStop(all []adminapi.Stop, stop adminapi.Stop) []adminapi.Stop {
+	if slices.ContainsFunc(all, func(known adminapi.Stop) bool { return known.Line == stop.Line && known.At == stop.At }) {
+		return all
 	}
-	return "no line asks for a login"
+	return append(all, stop)
 }
 
 // stopped returns what stops calls; none says what does without a line.

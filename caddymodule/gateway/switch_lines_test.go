@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
+	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -130,6 +131,62 @@ func TestOpen_Stops(t *testing.T) {
 	g.admin("POST", at, `{"for":"0s","route":"/*/v1/x"}`, 200, `"on":false`)
 	g.admin("POST", at, `{"for":"1h","route":"/free/v1/x"}`, 200, `"on":true`) // by other methods than GET
 	g.admin("POST", at, `{"for":"0s","route":"/free/v1/x"}`, 200, `"on":false`)
+}
+
+// TestOpen_Directives: what opens calls is judged by all directives of a site, and says what closes them for a shorter time.
+func TestOpen_Directives(t *testing.T) {
+	p := newPlatform(t)
+	part := func(handle, lines string) string {
+		return "\thandle " + handle + "{\n\t\trestwarden cms {\n\t\t\tlogin_only\n\t\t\t" + lines + "\n\t\t}\n" + p.proxied() + "\n\t}\n"
+	}
+	site := "\t@a header X-A yes\n" + part("@a ", "allow users /acme/**") + part("", "deny /other/**")
+	g := administered(t, "", caddyrun.Site{Body: site})
+	name := "*:" + g.port()
+	open := func(body string, status int, contains string) {
+		t.Helper()
+		g.admin("POST", "sites/"+name+"/open", body, status, contains)
+	}
+	open(`{"for":"1h","route":"/acme/v1/x"}`, 200, `"stops":[{"line":"allow users /acme/**"`)
+	g.do("GET /cms-json/acme/v1/x", "").want(t, 200, "")
+	open(`{"for":"1h","route":"/other/v1/x"}`, 200, `"stops":[{"line":"deny /other/**"`)
+	g.do("GET /cms-json/other/v1/x", "", "X-A: yes").want(t, 200, "")
+
+	g.admin("POST", "sites/"+name+"/close", `{"for":"30m","route":"/Third/v1/X/"}`, 200, `"line":"/third/v1/x"`)
+	open(`{"for":"1h","route":"/third/v1/x"}`, 200, `"stops":[{"line":"close /third/v1/x"`)
+	g.admin("POST", "sites/"+name+"/close", `{"for":"0s","route":"/third/v1/x"}`, 200, `"on":false`)
+	g.admin("POST", "sites/"+name+"/close", `{"route":"/acme/v1/`+strings.Repeat("x", 600)+`"}`, 400, "500 bytes")
+}
+
+// TestOpen_Observed: where login_only is there and only observes, nothing says that it is not.
+func TestOpen_Observed(t *testing.T) {
+	p := newPlatform(t)
+	g := administered(t, "", caddyrun.Site{Body: "\trestwarden cms {\n\t\tmode observe\n\t\tlogin_only\n\t}\n" + p.proxied()})
+	g.admin("POST", "sites/*:"+g.port()+"/open", `{"for":"1h","route":"/acme/v1/x"}`, 409, "passes without it: no line that is enforced asks for a login")
+}
+
+// TestOpen_EveryPlugin: each entry of the catalogue that opens calls can be switched on, and nothing but the name of one.
+func TestOpen_EveryPlugin(t *testing.T) {
+	p := newPlatform(t)
+	g := administered(t, "", caddyrun.Site{Body: "\trestwarden wordpress {\n\t\tlogin_only\n\t}\n" + p.proxied()})
+	at, on := "sites/*:"+g.port()+"/open", 0
+	for _, plugin := range plugins.All() {
+		body := fmt.Sprintf(`{"for":"1h","plugin":%q}`, plugin.Slug)
+		switch status, text := adminOf(t, g.file.Admin, "POST", at, body); {
+		case status == 200:
+			on++
+			g.admin("POST", at, strings.Replace(body, "1h", "0s", 1), 200, `"on":false`)
+		case !strings.Contains(text, "knows no call") && !strings.Contains(text, "would let nobody pass"):
+			t.Errorf("%s: %d %s", body, status, text)
+		}
+	}
+	if on < 50 {
+		t.Errorf("only %d", on)
+	}
+	for _, odd := range []string{"contact-form-7 key x", "contact-form-7 for users", "contact-form-7\n", " contact-form-7", "contact-form-7 {", "*"} {
+		body, _ := json.Marshal(map[string]string{"for": "1h", "plugin": odd})
+		g.admin("POST", at, string(body), 400, "")
+	}
+	g.admin("POST", at, `{"for":"1h","plugin":"Contact-Form-7"}`, 200, `"line":"plugin contact-form-7"`)
 }
 
 // TestOpen_Plugin: a plugin opens what its visitors need.

@@ -127,14 +127,21 @@ var ErrUntold = errors.New("the other gateways could not be told, and will be on
 
 func (b *Board) set(s setting, lasts time.Duration, by string) error {
 	b.mu.Lock()
+	if s.isLine() {
+		if err := b.checkLine(&s, lasts); err != nil {
+			b.mu.Unlock()
+			return err
+		}
+	}
 	now := time.Now()
 	before, known := b.settings[s.id()]
 	s.Set, s.By = max(now.UnixNano(), before.Set+1), by
-	s.Until = now.Add(lasts).UnixMilli()
+	at := time.Unix(0, s.Set) // later than now where the clock was set back
+	s.Until = at.Add(lasts).UnixMilli()
 	if s.Off = lasts == 0; s.Off {
-		s.Calls, s.Until = nil, now.Add(time.Minute).UnixMilli()
+		s.Calls, s.Until = nil, at.Add(time.Minute).UnixMilli()
 		if known {
-			s.Until = max(s.Until, min(before.until().UnixMilli(), now.Add(adminapi.MaxSwitched).UnixMilli()))
+			s.Until = max(s.Until, min(before.until().UnixMilli(), at.Add(adminapi.MaxSwitched).UnixMilli()))
 		}
 	}
 	if lasts == Forever {
@@ -158,10 +165,12 @@ func (b *Board) set(s setting, lasts time.Duration, by string) error {
 func (b *Board) merge(s setting, by string) {
 	before, known := b.settings[s.id()]
 	now := time.Now()
-	if known && before.Set >= s.Set || !s.until().After(now) || s.isLine() && !known && b.lines(s.Site) >= adminapi.MaxLines {
+	left := s.left(now)
+	if known && before.Set >= s.Set || left <= 0 || s.isLine() && !s.Off && b.full(&s) {
 		return
 	}
-	b.settings[s.id()] = kept{s, now.Add(s.until().Sub(now.Round(0)))}
+	b.settings[s.id()] = kept{s, now.Add(left)}
+	b.forget(s.Kind, s.Site)
 	b.apply(&s)
 	b.wind()
 	if !s.Off {

@@ -8,16 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 )
 
 // file keeps what is switched on, so that no restart ends it.
-type file struct {
-	path   string
-	unread bool // it has what could not be read
-}
+type file struct{ path string }
 
 // ErrUnkept says that a switch counts, and that a restart would end it.
 var ErrUnkept = errors.New("a restart would end it, since it cannot be kept")
@@ -27,9 +25,9 @@ const maxFile = 64 << 20
 
 // open reads the settings of a file, and keeps them there from then on.
 func (b *Board) open(path string) {
-	b.file = &file{path: path}
+	b.file = &file{path}
 	settings, err := b.file.read()
-	if b.file.unread = err != nil; b.file.unread {
+	if err != nil {
 		b.logger().Error("what is switched on cannot be read: a line that was closed before may be open", zap.String("file", path), zap.Error(err))
 	}
 	for _, s := range settings {
@@ -45,6 +43,8 @@ func (f *file) read() (settings []setting, err error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a file")
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("the file has %d bytes", info.Size())
 	}
@@ -52,28 +52,54 @@ func (f *file) read() (settings []setting, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return readSettings(string(text), time.Now())
+	return readSettings(string(text), func(s *setting) time.Time { // a clock that was set back since ends nothing
+		now := time.Now()
+		if set := time.Unix(0, s.Set); set.After(now) {
+			now = set
+		}
+		return now
+	})
 }
 
-// readSettings reads a list of settings. Those that have ended are left out.
-func readSettings(text string, now time.Time) (settings []setting, err error) {
-	var all []json.RawMessage
-	if err := json.Unmarshal([]byte(text), &all); err != nil {
-		return nil, err
+// maxFaults bounds how many settings that are none are looked at: there is no end to garbage.
+const maxFaults = 10_000
+
+// readSettings reads a list of settings at the time that now returns for each. Those that have ended are left out, and so is all
+// behind a place that cannot be read.
+func readSettings(text string, now func(*setting) time.Time) (settings []setting, err error) {
+	d, faults := json.NewDecoder(strings.NewReader(text)), 0
+	if begin, err := d.Token(); err != nil || begin != json.Delim('[') {
+		return nil, errors.Join(errList, err)
 	}
-	for _, one := range all {
-		s, wrong := parseSetting(string(one), now)
-		var ended setting
-		switch {
-		case wrong == nil:
-			settings = append(settings, s)
-		case json.Unmarshal(one, &ended) == nil && ended.Set > 0 && !ended.until().After(now):
-		default:
-			err = errors.Join(err, fmt.Errorf("%w: %.200s", wrong, one))
+	for d.More() && faults < maxFaults {
+		var one json.RawMessage
+		if err := d.Decode(&one); err != nil {
+			return settings, fmt.Errorf("%w: %w", errList, err)
 		}
+		var found setting
+		_ = json.Unmarshal(one, &found) // parseSetting says what is wrong
+		at := now(&found)
+		s, fault := parseSetting(string(one), at)
+		switch {
+		case fault == nil:
+			settings = append(settings, s)
+		case found.Set > 0 && found.left(at) <= 0:
+		default:
+			if faults++; err == nil {
+				err = fmt.Errorf("%w: %.200q", fault, one)
+			}
+		}
+	}
+	switch end, _ := d.Token(); {
+	case faults > 1:
+		err = fmt.Errorf("%w, and %d more", err, faults-1)
+	case err == nil && end != json.Delim(']'):
+		err = errList
 	}
 	return settings, err
 }
+
+var errList = errors.New("not a whole list of switches")
 
 // save writes all settings into the file, with those of other processes that share it.
 func (b *Board) save() error {
@@ -81,7 +107,10 @@ func (b *Board) save() error {
 		return nil
 	}
 	all := map[id]setting{}
-	others, _ := b.file.read() // what is wrong there was told
+	others, err := b.file.read()
+	if err != nil { // it was told, and the owner may want to read it
+		_ = os.Link(b.file.path, b.file.path+".damaged")
+	}
 	for _, s := range others {
 		all[s.id()] = s
 	}
@@ -95,13 +124,9 @@ func (b *Board) save() error {
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(x, y setting) int { return int(x.Set - y.Set) })
-	if b.file.unread {
-		_ = os.Rename(b.file.path, b.file.path+".unread") // for a person; what is on now must be kept in any case
-	}
 	if err := b.file.write(list); err != nil {
 		return errors.Join(ErrUnkept, err)
 	}
-	b.file.unread = false
 	return nil
 }
 

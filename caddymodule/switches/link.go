@@ -72,6 +72,9 @@ func (l *link) run() {
 		case text := <-l.heard:
 			if s, err := parseSetting(text, time.Now()); err == nil {
 				l.take(s)
+				if s.isLine() && l.restore(s.stored()) != nil {
+					time.AfterFunc(readAgain, l.read)
+				}
 			}
 		case <-l.wanted:
 			if l.reconcile() != nil {
@@ -121,7 +124,7 @@ func (l *link) share(s setting) error {
 	if err != nil {
 		return err
 	}
-	ttl := time.Until(s.until())
+	ttl := s.left(time.Now())
 	if ttl <= 0 {
 		return nil
 	}
@@ -136,8 +139,8 @@ func (l *link) share(s setting) error {
 	return l.store.Announce(l.ctx, messageMark, messageWord+string(text), ttl)
 }
 
-// shareLines stores the lines of a site, with those that other gateways have stored. What two gateways store at once, each of
-// them tells the other, and stores when it reads next.
+// shareLines stores the lines of a site, with those that other gateways have stored. Of what two gateways store at once one may be
+// lost: each of them tells the other, and both restore it.
 func (l *link) shareLines(site string) error {
 	key := id{kind: kindLines, site: site}.key()
 	text, _, err := l.store.Get(l.ctx, key)
@@ -145,12 +148,12 @@ func (l *link) shareLines(site string) error {
 		return err
 	}
 	all, now := map[id]setting{}, time.Now()
-	stored, _ := readSettings(text, now) // "" is none
+	stored := settingsIn(text, kindLines)
 	for _, s := range stored {
 		all[s.id()] = s
 	}
 	_, own := l.known()
-	last := now
+	var last time.Duration
 	var list []setting
 	for name, s := range own {
 		if s.isLine() && s.Site == site && s.Set > all[name].Set {
@@ -159,9 +162,7 @@ func (l *link) shareLines(site string) error {
 	}
 	for _, s := range all {
 		list = append(list, s)
-		if s.until().After(last) {
-			last = s.until()
-		}
+		last = max(last, s.left(now))
 	}
 	if len(list) == 0 {
 		return nil
@@ -170,13 +171,35 @@ func (l *link) shareLines(site string) error {
 	if err != nil {
 		return err
 	}
-	return l.store.Set(l.ctx, key, string(value), last.Sub(now))
+	return l.store.Set(l.ctx, key, string(value), last)
 }
 
 // reconcile takes over the settings of the store that are later than those known here,
 // and shares those that are not.
-func (l *link) reconcile() error {
+func (l *link) reconcile() error { return l.restore() }
+
+// restore is reconcile for some values of the store; none stands for all.
+func (l *link) restore(only ...id) error {
 	names, own := l.known()
+	if len(only) > 0 {
+		names = only
+	}
+	stored, err := l.takeStored(names)
+	if err != nil {
+		return err
+	}
+	for name, s := range own {
+		if s.Set > stored[name].Set && (len(only) == 0 || slices.Contains(only, s.stored())) {
+			if err := l.share(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// takeStored takes over the settings of some values of the store, and returns all of them.
+func (l *link) takeStored(names []id) (map[id]setting, error) {
 	stored := map[id]setting{}
 	for some := range slices.Chunk(names, readAtOnce) {
 		keys := make([]string, len(some))
@@ -185,7 +208,7 @@ func (l *link) reconcile() error {
 		}
 		values, err := l.store.GetAll(l.ctx, keys...)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, name := range some {
 			for _, s := range settingsIn(values[keys[i]], name.kind) {
@@ -196,20 +219,19 @@ func (l *link) reconcile() error {
 			}
 		}
 	}
-	for name, s := range own {
-		if s.Set > stored[name].Set {
-			if err := l.share(s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return stored, nil
 }
+
+// maxStored bounds a value of the store, in bytes. What is longer holds something else.
+const maxStored = 4 << 20
 
 // settingsIn returns the settings of a value of the store: those of lines are a list.
 func settingsIn(value, kind string) (all []setting) {
+	if len(value) > maxStored {
+		return nil
+	}
 	if kind == kindLines {
-		all, _ = readSettings(value, time.Now())
+		all, _ = readSettings(value, func(*setting) time.Time { return time.Now() }) // "" is none
 		return all
 	}
 	if s, err := parseSetting(value, time.Now()); err == nil {

@@ -5,11 +5,16 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -62,12 +67,23 @@ func (s *setting) until() time.Time {
 	return time.UnixMilli(s.Until)
 }
 
+// left is how long the setting lasts yet, and no longer than when it was set, also where the clock was set back since.
+func (s *setting) left(now time.Time) time.Duration {
+	if s.Until == 0 {
+		return forever
+	}
+	if set := time.Unix(0, s.Set); set.After(now) {
+		now = set
+	}
+	return time.UnixMilli(s.Until).Sub(now.Round(0))
+}
+
 func (s *setting) switched() policy.Switched {
 	return policy.Switched{Mode: s.Mode, Hard: s.Hard, Until: s.until()}
 }
 
-// line returns the line that the setting switches on. It ends by the clock that runs on whatever the time is set to.
-func (s *setting) line(now time.Time) (*policy.SwitchedLine, error) {
+// line returns the line that the setting switches on, if it ends by itself until a time.
+func (s *setting) line(until time.Time) (*policy.SwitchedLine, error) {
 	var rules []policy.Rule
 	for _, c := range s.Calls {
 		r := policy.Rule{Allow: "anyone", Methods: c.Methods, Routes: c.Routes}
@@ -76,9 +92,8 @@ func (s *setting) line(now time.Time) (*policy.SwitchedLine, error) {
 		}
 		rules = append(rules, r)
 	}
-	var until time.Time
-	if s.Until != 0 {
-		until = now.Add(s.until().Sub(now.Round(0)))
+	if s.Until == 0 {
+		until = time.Time{}
 	}
 	return policy.NewSwitchedLine(s.Kind+" "+s.Line, rules, until), nil
 }
@@ -125,10 +140,13 @@ var errSetting = errors.New("not a setting of a switch")
 func parseSetting(text string, now time.Time) (s setting, err error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil || d.More() {
-		return s, errors.Join(errSetting, err)
+	if err := d.Decode(&s); err != nil {
+		return s, fmt.Errorf("%w: %w", errSetting, err)
 	}
-	left, most := s.until().Sub(now), adminapi.MaxSwitched
+	if d.More() {
+		return s, errSetting
+	}
+	left, most := s.left(now), adminapi.MaxSwitched
 	switch s.Kind {
 	case KindOpen:
 		most = adminapi.MaxOpened
@@ -138,13 +156,13 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	if s.Off {
 		most = max(most, adminapi.MaxSwitched)
 	}
-	// A line that closes calls counts even where the clock was set back since: what was closed must not open.
-	ahead := s.Kind != KindClose && time.Unix(0, s.Set).Sub(now) > time.Hour
 	switch {
-	case left <= 0, left > most+time.Hour && s.Kind != KindClose, s.Set <= 0, ahead:
+	case left <= 0, left > most+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
+		return s, errSetting
+	case s.Kind == KindOpen && s.Until == 0:
 		return s, errSetting
 	case s.isLine():
-		return s, s.checkLine(now)
+		return s, s.checkLine()
 	case s.Line != "" || s.Calls != nil || s.Until == 0:
 		return s, errSetting
 	case s.Kind == kindLockdown && s.Mode == "":
@@ -168,14 +186,35 @@ const (
 	maxBy    = 200 // bytes
 )
 
-// checkLine checks a line of another gateway, or of a file.
-func (s *setting) checkLine(now time.Time) error {
+// ErrLong says that a line is longer than gateways tell each other.
+var ErrLong = fmt.Errorf("a line has %d bytes and %d calls at most", maxLine, maxCalls)
+
+// checkLine checks a line, here and as it comes from another gateway or a file.
+func (s *setting) checkLine() error {
 	switch {
-	case s.Site == "", s.Line == "", len(s.Line) > maxLine, len(s.By) > maxBy, len(s.Calls) > maxCalls, len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
+	case s.Site == "", s.Line == "", len(s.By) > maxBy, len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
 		return errSetting
-	case s.Kind == KindOpen && s.Until == 0:
-		return errSetting
+	case len(s.Line) > maxLine, len(s.Calls) > maxCalls:
+		return ErrLong
+	case s.Off:
+		return nil
 	}
-	_, err := s.line(now)
+	line, err := s.line(time.Time{})
+	if err == nil && !s.says(line) {
+		err = errSetting
+	}
 	return err
 }
+
+// says tells whether the calls of a line are those which it names. Of those of a plugin nobody knows, but that they are not all.
+func (s *setting) says(line *policy.SwitchedLine) bool {
+	said := adminapi.Line{Line: s.Line}
+	if slug := said.Switch().Plugin; slug != "" {
+		all := func(r policy.Rule) bool { return slices.ContainsFunc(r.Target().Routes(), routes.Pattern.OfAll) }
+		return s.Kind == KindOpen && slugs.MatchString(slug) && !slices.ContainsFunc(line.Rules(), all)
+	}
+	return len(s.Calls) == 1 && len(s.Calls[0].Routes) == 1 && s.Line == LineOf(s.Calls[0].Methods, s.Calls[0].Routes[0]).Line &&
+		(s.Kind == KindClose || !strings.Contains(s.Line, "**"))
+}
+
+var slugs = regexp.MustCompile(`^[\w.-]+$`)

@@ -35,7 +35,7 @@ func FuzzSetting(f *testing.F) {
 		if s.Kind == KindClose {
 			most = forever
 		}
-		if left := s.until().Sub(now); left <= 0 || left > most+time.Hour {
+		if left := s.left(now); left <= 0 || left > most+time.Hour {
 			t.Errorf("lasts %s", left)
 		}
 		again, _ := json.Marshal(s)
@@ -43,4 +43,42 @@ func FuzzSetting(f *testing.F) {
 			t.Errorf("%+v, %v, want %+v", same, err, s)
 		}
 	})
+}
+
+// TestSetting_Says: a line of another gateway switches what it says, and no more than a line of this one may.
+func TestSetting_Says(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	for line, want := range map[string]bool{
+		`"kind":"open","line":"POST /x","calls":[{"methods":["POST"],"routes":["/x"]}]`:                                true,
+		`"kind":"open","line":"POST /x","calls":[{"routes":["/x"]}]`:                                                   false,
+		`"kind":"open","line":"/x","calls":[{"routes":["/x","/**"]}]`:                                                  false,
+		`"kind":"open","line":"/x","calls":[{"routes":["/x"]},{"routes":["/y"]}]`:                                      false,
+		`"kind":"open","line":"/**","calls":[{"routes":["/**"]}]`:                                                      false,
+		`"kind":"close","line":"/**","calls":[{"routes":["/**"]}]`:                                                     true,
+		`"kind":"open","line":"/x\u001b","calls":[{"routes":["/x\u001b"]}]`:                                            false,
+		`"kind":"open","line":"plugin a-b","calls":[{"methods":["POST"],"routes":["/a/**"]},{"routes":["/b/v1/:id"]}]`: true,
+		`"kind":"open","line":"plugin a-b","calls":[{"routes":["/*/**"]}]`:                                             false,
+		`"kind":"open","line":"plugin a\nb","calls":[{"routes":["/a/**"]}]`:                                            false,
+		`"kind":"close","line":"plugin a","calls":[{"routes":["/a/**"]}]`:                                              false,
+	} {
+		_, err := parseSetting(`{`+line+`,"site":"a","until":1800000001000,"set":1}`, now)
+		if (err == nil) != want {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+// TestReadSettings_Garbage: what is none is told in one short line, however much there is, and what is longer than any value is not read.
+func TestReadSettings_Garbage(t *testing.T) {
+	now := func(*setting) time.Time { return time.UnixMilli(1_800_000_000_000) }
+	good := `{"kind":"close","site":"a","line":"/a/b","calls":[{"routes":["/a/b"]}],"set":1799999999000000000}`
+	text := `[` + strings.Repeat(`"\n\u001b",`, 1000) + good + `]`
+	all, err := readSettings(text, now)
+	if len(all) != 1 || err == nil || len(err.Error()) > 300 || !strings.Contains(err.Error(), "and 999 more") || strings.ContainsAny(err.Error(), "\n\x1b") {
+		t.Errorf("%v, %v", all, err)
+	}
+	long := `[` + strings.Repeat(" ", maxStored) + `]`
+	if all := settingsIn(long, kindLines); all != nil {
+		t.Errorf("%v", all)
+	}
 }

@@ -142,10 +142,10 @@ func innerRoot(key string) string {
 
 // isOpen tells whether the configuration lets messages reach the server: it names each whose
 // tools run REST calls inside. m is the rule of access that matches. One that only takes away opens
-// nothing, whatever it names.
+// nothing, whatever it names, and neither does a line that is switched on for a while.
 func (p *Abilities) isOpen(key string, m policy.Match) bool {
 	root := innerRoot(key)
-	if root == "" || m.Rule != nil && !m.Rule.Deny && !m.Rule.OnlyTakesAway() && names(*m.Route, root) {
+	if root == "" || m.Rule != nil && !m.Rule.Deny && !m.Rule.OnlyTakesAway() && m.Rule.Origin() != policy.OriginSwitch && names(*m.Route, root) {
 		return true
 	}
 	return slices.ContainsFunc(p.doors, func(door routes.Pattern) bool { return names(door, root) && door.Match(key) })

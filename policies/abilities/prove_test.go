@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -217,6 +218,30 @@ func TestOdd_AbilitiesAsTriedOut(t *testing.T) {
 	})
 	if !t.Failed() && found < 5 {
 		t.Errorf("only %d of the drawn rules never decide", found)
+	}
+}
+
+// TestAbilities_SwitchOpensNoServer: a line that opens calls for a while opens no server whose tools run REST calls inside, for
+// nobody. The live judgement and a proof say the same.
+func TestAbilities_SwitchOpensNoServer(t *testing.T) {
+	t.Parallel()
+	const route = "/mcp/v1/http"
+	s := policytest.NewSite(t)
+	c, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, access.Entry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{
+		"access": {Entry: access.Entry, Policy: &access.Access{LoginOnly: true}}, "abilities": {Entry: Entry, Policy: &Abilities{Rules: []Rule{{Pattern: "*"}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := policy.NewSwitchedLine("open POST "+route, []policy.Rule{policy.MustRule("anyone", []string{"POST"}, route)}, time.Time{})
+	r := policytest.Request(t, s, policytest.ShopOffers(policytest.AdminBody), "POST", "/wp-json"+route, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, policytest.JSONType, policytest.BasicAuth)
+	r.InForce = r.InForce.Lines([]*policy.SwitchedLine{line}, nil)
+	if d := c.Judge(t.Context(), r); d.Verdict.Rule != ruleInner {
+		t.Errorf("%+v, %v", d.Verdict, d.Err)
+	}
+	found, err := review.Open(c, line, policy.InForce{})
+	if err != nil || found.Passes || len(found.Stops) != 1 || found.Stops[0].By.String() != ruleInner {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 

@@ -57,12 +57,20 @@ func (p *Access) allowsEmbedded(r *policy.Request, c *call.Call) bool {
 	switch {
 	case match.Rule != nil:
 	case p.LoginOnly:
-		if match, _ = part.InForce.Opened(c); match.Rule == nil {
-			match.Rule = &p.loginOnly
-		}
+		match = p.openedEmbedded(part)
 	default:
 		match.Rule = &defaultAnyone
 	}
 	verdict, err := p.judge(r.HTTP.Context(), part, match, false)
 	return err == nil && !verdict.Refused()
+}
+
+// openedEmbedded returns the line that opens the call of an embedded object, if no guard takes it away, or login_only.
+func (p *Access) openedEmbedded(part *policy.Request) policy.Match {
+	quiet := *part
+	quiet.Trace = nil // no rule decides on a call
+	if guard, line := p.decideWith(&quiet, policy.Match{}); guard.Rule == nil {
+		return line
+	}
+	return policy.Match{Rule: &p.loginOnly}
 }

@@ -143,26 +143,39 @@ func (p *lockdown) opens(r *policy.Request, early bool) (open, signed bool, err 
 // Rewrites asks for the body of an answer with embedded objects, since the platform itself
 // runs a call for each.
 func (p *lockdown) Rewrites(r *policy.Request) policy.Rewrite {
-	if (r.InForce.Locked || len(r.InForce.Closes()) > 0) && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
-		return policy.RewriteBody
+	if (r.InForce.Locked || len(r.InForce.Closes()) > 0) && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() {
+		if locked, closed := keptOut(r); locked || closed {
+			return policy.RewriteBody
+		}
 	}
 	return policy.RewriteNothing
 }
 
+// keptOut tells whether the caller is one of those whom a lockdown keeps out, and of those whom a line does that closes calls.
+func keptOut(r *policy.Request) (locked, closed bool) {
+	who, answer, err := r.Who(r.HTTP.Context())
+	unknown := err != nil || answer != nil
+	return r.InForce.Locked && (unknown || who.Kind == caller.Anonymous), len(r.InForce.Closes()) > 0 && (unknown || !who.Accepted())
+}
+
 // Rewrite replaces the embedded objects that the lockdown closes.
 func (p *lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
+	locked, closed := keptOut(r)
 	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
-		if embedded != nil && p.showsEmbedded(r.Part(embedded)) {
+		if embedded != nil && p.showsEmbedded(r.Part(embedded), locked, closed) {
 			return value
 		}
 		return rewrite.ForbiddenEmbed()
 	})
 }
 
-// showsEmbedded tells whether an object is open that is embedded in the answer to an anonymous call.
-func (p *lockdown) showsEmbedded(r *policy.Request) bool {
-	if _, closed := r.InForce.Closed(r.Call); closed || !r.InForce.Locked {
-		return !closed
+// showsEmbedded tells whether an embedded object is open to a caller of whom keptOut has said so.
+func (p *lockdown) showsEmbedded(r *policy.Request, locked, closed bool) bool {
+	if _, matches := r.InForce.Closed(r.Call); closed && matches {
+		return false
+	}
+	if !locked {
+		return true
 	}
 	open, _, err := p.opens(r, false)
 	return open && err == nil

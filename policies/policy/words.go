@@ -39,7 +39,7 @@ func hasWord(p *routes.Pattern) bool {
 // checkWords refuses a call, or a part of one, with a parameter that takes the place of a word that one of some lines has in its
 // route.
 func (r *Request) checkWords(lines []routes.Pattern) error {
-	if r.ClientURL == nil && r.HTTP.URL.RawQuery == "" && r.HTTP.ContentLength == 0 { // as most reads
+	if r.bare() {
 		return nil
 	}
 	if err := r.checkWordsOf(lines, r.Call, r.Call); err != nil {
@@ -54,6 +54,11 @@ func (r *Request) checkWords(lines []routes.Pattern) error {
 		}
 	}
 	return nil
+}
+
+// bare tells whether the request has no parameter but in its route, as most reads.
+func (r *Request) bare() bool {
+	return r.ClientURL == nil && r.HTTP.URL.RawQuery == "" && r.HTTP.ContentLength == 0
 }
 
 // checkWordsOf refuses a call if a parameter of by says another word than its route.

@@ -26,7 +26,7 @@ type Stop struct {
 // Open says what a line does at a site, with what is in force. The error is keyset.ErrTooMany.
 func Open(c *policy.Chain, line *policy.SwitchedLine, f policy.InForce) (Opening, error) {
 	a := keyset.New("")
-	f = f.Lines([]*policy.SwitchedLine{line}, f.ClosedUntil(line.Until()))
+	f = f.Lines([]*policy.SwitchedLine{line}, f.Closes())
 	deciders, _ := NewDeciders(c, f, a, 0, nil)
 	var found Opening
 	for i := range line.Rules() {

@@ -103,6 +103,15 @@ func MustPattern(text string) Pattern {
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
+// Spelling returns the one spelling of all patterns that name the same segments: names in small letters, but for those of
+// parameters, without a slash at the end, and with the version of the checkout API.
+func (p Pattern) Spelling() string {
+	if segments := slices.Clone(p.segments); p.rest {
+		return "/" + strings.Join(append(segments, "**"), "/")
+	}
+	return "/" + strings.Join(p.segments, "/")
+}
+
 // Literal tells whether the pattern names exactly one route.
 func (p Pattern) Literal() bool {
 	return !p.rest && !slices.ContainsFunc(p.segments, IsWildcard)

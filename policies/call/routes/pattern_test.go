@@ -13,3 +13,15 @@ func TestPattern_Edges(t *testing.T) {
 		t.Errorf("%s: %v", p, p.Names())
 	}
 }
+
+// TestPattern_Spelling: patterns that name the same segments are spelled alike, and read back as themselves.
+func TestPattern_Spelling(t *testing.T) {
+	for text, want := range map[string]string{
+		"/": "/", "/**": "/**", "/Acme/V1/:userId/": "/acme/v1/:userId", "/acme/**": "/acme/**", "/wc/store/cart": "/wc/store/v1/cart", "/a/*": "/a/*",
+	} {
+		p := MustPattern(text)
+		if got := p.Spelling(); got != want || MustPattern(got).Spelling() != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
