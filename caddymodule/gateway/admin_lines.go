@@ -133,18 +133,22 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 	var without []adminapi.Stop
 	for _, s := range e.app.directives(func(s *site) bool { return s.Name == name }) {
 		now := s.Switches.InForce(time.Now)
-		lasting, err := review.Open(s.chain, switched, policy.InForce{}.Lines(nil, now.ClosedUntil(until)))
+		force := policy.InForce{Mode: now.Mode}
+		if now.Mode == policy.Observe { // what passes for a while without the line
+			force.Mode = ""
+		}
+		lasting, err := review.Open(s.chain, switched, force.Lines(nil, now.ClosedUntil(until)))
 		if err != nil {
 			return nil, err
 		}
-		found, err := review.Open(s.chain, switched, policy.InForce{}.Lines(nil, now.Closes()))
+		found, err := review.Open(s.chain, switched, force.Lines(nil, now.Closes()))
 		if err != nil {
 			return nil, err
 		}
 		on := s.state.lockdown(time.Now())
-		passes = passes || lasting.Passes && (on == nil || on.Until.Before(until))
-		if on != nil {
-			stops = withStop(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339)})
+		passes = passes || lasting.Passes && (on == nil || on.Until.Before(until) || lasting.Checkout && !on.Hard)
+		if on != nil && (on.Hard || found.Beside != "") {
+			stops = withStop(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339), Call: found.Beside})
 		}
 		for _, stop := range lasting.Without {
 			without = append(without, s.stopped(stop, "no line that is enforced asks for a login"))

@@ -164,6 +164,29 @@ func TestOpen_Observed(t *testing.T) {
 	g.admin("POST", "sites/*:"+g.port()+"/open", `{"for":"1h","route":"/acme/v1/x"}`, 409, "passes without it: no line that is enforced asks for a login")
 }
 
+// TestOpen_Enforced: where an observing site enforces for a while, a line lets somebody pass. A lockdown that is not hard leaves the
+// checkout open.
+func TestOpen_Enforced(t *testing.T) {
+	p := newPlatform(t)
+	g := administered(t, "", caddyrun.Site{Body: "\trestwarden wordpress {\n\t\tmode observe\n\t\tlogin_only\n\t}\n" + p.proxied()})
+	site := "sites/*:" + g.port()
+	const cart = `{"for":"1h","route":"/wc/store/v1/cart"}`
+	g.admin("POST", site+"/mode", `{"mode":"enforce","for":"2h"}`, 200, "enforce")
+	g.do("GET /wp-json/wc/store/v1/cart", "").want(t, 401, "")
+	for _, hard := range []bool{false, true} {
+		g.admin("POST", "lockdown", fmt.Sprintf(`{"for":"2h","hard":%t}`, hard), 200, "")
+		status, text := adminOf(t, g.file.Admin, "POST", site+"/open", cart)
+		if want := map[bool]int{false: 200, true: 409}[hard]; status != want || strings.Contains(text, "lockdown until") != hard {
+			t.Errorf("hard %t: %d %s", hard, status, text)
+		}
+		if r := g.do("GET /wp-json/wc/store/v1/cart", ""); (r.status == 401) != hard {
+			t.Errorf("hard %t: %d", hard, r.status)
+		}
+	}
+	g.admin("POST", "lockdown", `{"for":"0s"}`, 200, "")
+	g.admin("POST", site+"/open", `{"for":"1h","route":"/acme/v1/x"}`, 200, `"on":true`)
+}
+
 // TestOpen_EveryPlugin: each entry of the catalogue that opens calls can be switched on, and nothing but the name of one.
 func TestOpen_EveryPlugin(t *testing.T) {
 	p := newPlatform(t)

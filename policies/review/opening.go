@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/keyset"
@@ -11,6 +12,10 @@ import (
 type Opening struct {
 	// Passes tells whether it lets any call of an anonymous caller pass that nothing else does.
 	Passes bool
+	// Checkout tells whether it lets such a call of the shop's checkout pass, and Beside names the first other one, "" if there is none. A
+	// lockdown that is not hard leaves the checkout open.
+	Checkout bool
+	Beside   string
 	// Stops are the lines that refuse calls of it, each once, with the calls: "POST /acme/v1/x".
 	Stops []Stop
 	// Without are the lines by which calls of it pass without it.
@@ -36,7 +41,7 @@ func Open(c *policy.Chain, line *policy.SwitchedLine, f policy.InForce) (Opening
 				for _, method := range policy.MethodsApart {
 					one := CallOf(method, place.Key())
 					if target.Matches(one) {
-						found.add(deciders.Fate(&Holder{}, one, place.State.Matches()), method+" "+place.Route())
+						found.add(deciders.Fate(&Holder{}, one, place.State.Matches()), method+" "+place.Route(), c.Site().InCheckout(one))
 					}
 				}
 				return true
@@ -50,10 +55,14 @@ func Open(c *policy.Chain, line *policy.SwitchedLine, f policy.InForce) (Opening
 }
 
 // add adds what becomes of a call.
-func (o *Opening) add(f Fate, call string) {
-	if f.Passes && f.PassedBy != nil && f.PassedBy.Origin() == policy.OriginSwitch {
-		o.Passes = true
-	} else if f.Passes {
+func (o *Opening) add(f Fate, call string, checkout bool) {
+	switch {
+	case f.Passes && f.PassedBy != nil && f.PassedBy.Origin() == policy.OriginSwitch:
+		o.Passes, o.Checkout = true, o.Checkout || checkout
+		if !checkout {
+			o.Beside = cmp.Or(o.Beside, call)
+		}
+	case f.Passes:
 		o.Without = addStop(o.Without, Stop{f.PassedBy, call})
 	}
 	if f.Refused {
