@@ -129,38 +129,52 @@ func (e endpoint) opens(name string, line *switches.Line, until time.Time) (stop
 	if err != nil {
 		return nil, err
 	}
-	passes := false
-	var without []adminapi.Stop
+	var all opening
 	for _, s := range e.app.directives(func(s *site) bool { return s.Name == name }) {
-		now := s.Switches.InForce(time.Now)
-		force := policy.InForce{Mode: now.Mode}
-		if now.Mode == policy.Observe { // what passes for a while without the line
-			force.Mode = ""
-		}
-		lasting, err := review.Open(s.chain, switched, force.Lines(nil, now.ClosedUntil(until)))
-		if err != nil {
+		if err := s.open(switched, until, &all); err != nil {
 			return nil, err
 		}
-		found, err := review.Open(s.chain, switched, force.Lines(nil, now.Closes()))
-		if err != nil {
-			return nil, err
-		}
-		on := s.state.lockdown(time.Now())
-		passes = passes || lasting.Passes && (on == nil || on.Until.Before(until) || lasting.Checkout && !on.Hard)
-		if on != nil && (on.Hard || found.Beside != "") {
-			stops = withStop(stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339), Call: found.Beside})
-		}
-		for _, stop := range lasting.Without {
-			without = append(without, s.stopped(stop, "no line that is enforced asks for a login"))
-		}
-		for _, stop := range found.Stops {
-			stops = withStop(stops, s.stopped(stop, ""))
-		}
 	}
-	if !passes {
-		return nil, &admin.RefusedError{Status: http.StatusConflict, Why: whyNobody(stops, without)}
+	if !all.passes {
+		return nil, &admin.RefusedError{Status: http.StatusConflict, Why: whyNobody(all.stops, all.without)}
 	}
-	return stops, nil
+	return all.stops, nil
+}
+
+// opening is what a line does that opens calls.
+type opening struct {
+	passes  bool            // some call that does not pass without it
+	stops   []adminapi.Stop // what refuses some of its calls
+	without []adminapi.Stop // by what some of its calls pass without it
+}
+
+// open adds to all what a line does until a time at a directive of a site.
+func (s *site) open(line *policy.SwitchedLine, until time.Time, all *opening) error {
+	now := s.Switches.InForce(time.Now)
+	force := policy.InForce{Mode: now.Mode}
+	if now.Mode == policy.Observe { // what passes for a while without the line
+		force.Mode = ""
+	}
+	lasting, err := review.Open(s.chain, line, force.Lines(nil, now.ClosedUntil(until)))
+	if err != nil {
+		return err
+	}
+	found, err := review.Open(s.chain, line, force.Lines(nil, now.Closes()))
+	if err != nil {
+		return err
+	}
+	on := s.state.lockdown(time.Now())
+	all.passes = all.passes || lasting.Passes && (on == nil || on.Until.Before(until) || lasting.Checkout && !on.Hard)
+	if on != nil && (on.Hard || found.Beside != "") {
+		all.stops = withStop(all.stops, adminapi.Stop{Line: "lockdown until " + on.Until.Format(time.RFC3339), Call: found.Beside})
+	}
+	for _, stop := range lasting.Without {
+		all.without = append(all.without, s.stopped(stop, "no line that is enforced asks for a login"))
+	}
+	for _, stop := range found.Stops {
+		all.stops = withStop(all.stops, s.stopped(stop, ""))
+	}
+	return nil
 }
 
 // withStop returns some stops with another one, if none of the same line is among them.

@@ -73,26 +73,28 @@ func TestOpen(t *testing.T) {
 	g.admin("POST", at, `{"for":"3h","route":"/acme/v1/z"}`, 200, `"stops":[{"line":"lockdown until`)
 	g.admin("POST", "lockdown", `{"for":"0s"}`, 200, `"lockdown":null`)
 	arrives(true)
-	metrics := func(want string) {
-		t.Helper()
-		if text := g.do("GET /metrics", "").body; !strings.Contains(text, want) {
-			t.Errorf("no %s in the metrics", want)
-		}
-	}
-	metrics(fmt.Sprintf("caddy_restwarden_open{site=%q} 2\n", g.site()))
+	measures(t, g, fmt.Sprintf("caddy_restwarden_open{site=%q} 2\n", g.site()))
 	g.admin("POST", at, `{"for":"0s","methods":["GET"],"route":"/acme/v1/x"}`, 200, `"on":false`)
 	arrives(false)
 	g.admin("POST", at, `{"for":"400ms","methods":["GET"],"route":"/acme/v1/x"}`, 200, `"on":true`)
 	arrives(true)
 	eventually(t, "the end", func() bool { return strings.Contains(g.logged(), `"line":"GET /acme/v1/x","by":"time"`) })
 	arrives(false)
-	metrics(fmt.Sprintf("caddy_restwarden_open{site=%q} 1\n", g.site()))
+	measures(t, g, fmt.Sprintf("caddy_restwarden_open{site=%q} 1\n", g.site()))
 	for _, want := range []string{
 		`"msg":"switched on","switch":"open","site":"` + g.site() + `","line":"GET /acme/v1/x"`, `"msg":"switched off","switch":"open","site":"` + g.site() + `","line":"GET /acme/v1/x","by":"127.0.0.1"`,
 	} {
 		if !strings.Contains(g.logged(), want) {
 			t.Errorf("no %s in the log", want)
 		}
+	}
+}
+
+// measures holds that the metrics of a site with "metrics /metrics" have a line.
+func measures(t *testing.T, g *gateway, want string) {
+	t.Helper()
+	if text := g.do("GET /metrics", "").body; !strings.Contains(text, want) {
+		t.Errorf("no %s in the metrics", want)
 	}
 }
 
