@@ -51,6 +51,8 @@ func parseOpen(b *adminapi.LineSwitch) (time.Duration, error) {
 		return 0, errors.New("methods: a plugin has its own")
 	case strings.Contains(b.Route, "**"):
 		return 0, fmt.Errorf("route: %s opens whatever is below: name the route, or use * for one segment", b.Route)
+	case strings.IndexAny(strings.TrimLeft(b.Route, "/"), "*:") == 0:
+		return 0, fmt.Errorf("route: %s opens calls of every plugin: name the namespace, such as /acme", b.Route)
 	}
 	return parseFor(*b.For, adminapi.MaxOpened)
 }

@@ -213,7 +213,9 @@ type LineSwitched struct {
 	// Until is when it ends; nil where it is off, or does not end by itself.
 	Until *time.Time `json:"until,omitempty"`
 	// Stops are lines that refuse some of the calls which the line opens.
-	Stops    []Stop `json:"stops,omitempty"`
+	Stops []Stop `json:"stops,omitempty"`
+	// Note says what is odd about the line: the route may be misspelt.
+	Note     string `json:"note,omitempty"`
 	Gateways string `json:"gateways"`        // as in [Switched]
 	Error    string `json:"error,omitempty"` // likewise
 }

@@ -100,7 +100,7 @@ func (c *Client) open(ctx context.Context, method, path string, body any) (*http
 	res, err := c.http.Do(req)
 	if err != nil {
 		err = errors.Unwrap(err) // without method and path, which Do adds
-		return nil, fmt.Errorf("no Caddy answers at %s (%w); with `admin off` it shows no status and cannot be switched while it runs", c.address, err)
+		return nil, fmt.Errorf("no Caddy answers at %s (%w); --address names another admin endpoint; with `admin off` it shows no status and cannot be switched while it runs", c.address, err)
 	}
 	if res.StatusCode >= http.StatusBadRequest {
 		defer func() { _ = res.Body.Close() }() // it was only read

@@ -32,6 +32,14 @@ func ports(lines ...string) (text string) {
 	return text
 }
 
+// behindBalancer are sites without TLS of their own.
+func behindBalancer(names ...string) (text string) {
+	for _, name := range names {
+		text += "http://" + name + ".example.com:8081 {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:9000\n}\n"
+	}
+	return text
+}
+
 // behindLogin is a site where Caddy asks for a password before the directive.
 func behindLogin(lines string) string {
 	return "shop.example.com {\n\troute {\n\tbasic_auth /wp-json/acme/* {\n\tbob $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG\n\t}\n\trestwarden wordpress {\n" +
@@ -58,11 +66,12 @@ var diffs = map[string]struct {
 	flags    []string
 	want     string
 }{
-	"nothing":              {loginShop, loginShop, []string{"--fail-on", "any"}, "0"},
-	"a comment":            {loginShop, "# why\n" + loginShop, []string{"--fail-on", "any"}, "0"},
-	"a line":               {loginShop, shop("login_only", "allow anyone POST /acme/v1/x"), []string{"--fail-on", "opened"}, "opened 1"},
-	"without it":           {shop("login_only", "allow anyone POST /acme/v1/x"), loginShop, []string{"--fail-on", "opened"}, "closed 0"},
-	"a line that does not": {shop("allow anyone /a/**"), shop("allow anyone /a/**", "deny /a/b"), []string{"--fail-on", "any"}, "0"},
+	"another site behind a balancer": {behindBalancer("a", "b"), behindBalancer("a", "b", "c"), []string{"--fail-on", "any"}, "added 1"},
+	"nothing":                        {loginShop, loginShop, []string{"--fail-on", "any"}, "0"},
+	"a comment":                      {loginShop, "# why\n" + loginShop, []string{"--fail-on", "any"}, "0"},
+	"a line":                         {loginShop, shop("login_only", "allow anyone POST /acme/v1/x"), []string{"--fail-on", "opened"}, "opened 1"},
+	"without it":                     {shop("login_only", "allow anyone POST /acme/v1/x"), loginShop, []string{"--fail-on", "opened"}, "closed 0"},
+	"a line that does not":           {shop("allow anyone /a/**"), shop("allow anyone /a/**", "deny /a/b"), []string{"--fail-on", "any"}, "0"},
 	"the same in other words": {
 		shop("login_only", "allow anyone GET /a/b", "allow anyone POST /a/b"), shop("login_only", "allow anyone GET,POST /a/b"), []string{"--fail-on", "any"}, "0",
 	},

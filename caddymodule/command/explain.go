@@ -36,7 +36,7 @@ type explainer struct {
 func explainCommand() *cobra.Command {
 	e := &explainer{}
 	cmd := &cobra.Command{
-		Use:   "explain [flags] URL | --raw FILE | --log FILE REQUEST_ID",
+		Use:   "explain [--running] [flags] URL | --raw FILE | --log FILE REQUEST_ID",
 		Short: "Says what becomes of a request, which line decides it, and why",
 		Long: `Runs a request through your own configuration, as Caddy would, and says what
 becomes of it: whether the gateway is reached, how the request is read, who is

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -57,6 +58,9 @@ func (e explanation) instead() string {
 			return "A shop key counts on the shop's own routes only; elsewhere the platform takes it for a wrong name and password"
 		}
 		return "The platform refuses the call or its credentials itself, in its own words"
+	}
+	if e.policyName() == access.LockdownName {
+		return "It was switched on while Caddy runs, and can be taken back: docs/open-close.md, docs/status.md"
 	}
 	return "See the page of the policy: docs/policies/" + e.policyName() + ".md"
 }

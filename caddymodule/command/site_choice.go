@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
-	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
@@ -41,7 +41,7 @@ type siteChoice struct {
 func (s *siteChoice) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&s.sites, "site", nil, "the site, as the command status names it; * stands for any text; may be repeated")
-	f.BoolVar(&s.yes, "yes", false, "do not ask whether so many sites are meant")
+	f.BoolVar(&s.yes, "yes", false, "do not ask; what has to be confirmed needs it without a terminal")
 }
 
 // chosen returns the sites that are meant, in the order of Caddy.
@@ -64,7 +64,7 @@ func (s *siteChoice) among(list *adminapi.Sites[adminapi.Site, json.RawMessage])
 	for _, pattern := range s.sites {
 		fit := func(name string) bool { return sitename.Fits(pattern, name) }
 		if !slices.ContainsFunc(all, fit) {
-			return nil, usage(fmt.Errorf("no site %q is guarded%s", pattern, policy.Prefixed(": ", typo.Hint(pattern, all...))))
+			return nil, usage(fmt.Errorf("no site is called %q: %s", pattern, cmp.Or(typo.Hint(pattern, all...), counted(all))))
 		}
 	}
 	for _, name := range all {
@@ -90,7 +90,7 @@ func (s *siteChoice) sure(cmd *cobra.Command, what string, sites []string, neede
 	case s.yes, !asks && !needed:
 		return nil
 	case !asks:
-		return usage(fmt.Errorf("--yes: without a terminal it says that %s at %s is meant", what, counted(sites)))
+		return usage(fmt.Errorf("without a terminal, --yes must confirm: %s at %s", what, counted(sites)))
 	}
 	cmd.PrintErrf("%s at %s? [y/N] ", escapedText(what), escapedText(counted(sites)))
 	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')

@@ -72,7 +72,7 @@ func TestStatus_Tells(t *testing.T) {
 	for _, want := range []string{
 		"\na.example on :8081  enforce", "\na.example on :8082  observe", "\nb.example: routes changed at 2026-03-0", ": 3 came, 1 went\n",
 		"\nRedis cannot be reached since 2026-03-0", ": connection refused\n",
-		"\nb.example  erp    enforce  2026-03-0", "\nb.example  open POST /a/b  2026-03-0", "  10.0.0.1\n", "\nb.example  close /a/c\\x1b  2026-03-0", "  taken back           \n",
+		"\nb.example  erp    enforce  2026-03-0", "\nb.example  open POST /a/b  2026-03-0", "  10.0.0.1\n", "\nb.example  close /a/c\\x1b  2026-03-0", "  no end               \n",
 		"  2         0             2026-05-31, 91 days left\n", "\nb.example  old    observe  not yet              0         7             2026-02-01, ended\n",
 	} {
 		if status != 0 || !strings.Contains(out, want) {

@@ -20,7 +20,8 @@ type lineSwitcher struct {
 	choice siteChoice
 	word   string // switches.KindOpen or switches.KindClose
 	lasts  string
-	ends   bool // lasts is zero: the line is taken back
+	ends   bool    // lasts is zero: the line is taken back
+	partly []error // what counts, and is not kept or not told to all gateways
 	plugin string
 	list   bool
 	format string
@@ -41,7 +42,7 @@ that make it last.`,
 		Example: `  caddy restwarden open --site shop.example.com --for 24h POST /acme/v1/callback
   caddy restwarden open --site shop.example.com --for 0s POST /acme/v1/callback`,
 		SilenceUsage: true,
-		Args:         cobra.MaximumNArgs(2),
+		Args:         cobra.ArbitraryArgs, // body says what is wrong
 	}
 	s.add(cmd)
 	cmd.Flags().StringVar(&s.plugin, "plugin", "", "in place of a route: a plugin of the catalogue")
@@ -52,7 +53,7 @@ func closeCommand() *cobra.Command {
 	s := &lineSwitcher{word: switches.KindClose}
 	cmd := &cobra.Command{
 		Use:   "close --site SITE... [--for DURATION] [METHODS] ROUTE | --list [--format text|json]",
-		Short: "Closes calls of sites of a running Caddy to whom the platform does not know",
+		Short: "Closes calls of a running Caddy's sites to everybody whom the platform has not verified",
 		Long: `Closes the calls of a route to everybody whom the platform has not verified, whatever the
 rules and modes say, without a reload: for the night in which a hole becomes known.
 Verified users go on as the rules say. It stays until it is taken back, over reloads
@@ -61,7 +62,7 @@ back. --list shows what is closed.`,
 		Example: `  caddy restwarden close --site '*' GET /acme/v1/export
   caddy restwarden close --site '*' --for 0s GET /acme/v1/export`,
 		SilenceUsage: true,
-		Args:         cobra.MaximumNArgs(2),
+		Args:         cobra.ArbitraryArgs, // body says what is wrong
 	}
 	s.add(cmd)
 	return cmd
@@ -105,6 +106,9 @@ func (s *lineSwitcher) run(cmd *cobra.Command, args []string) error {
 	opens := s.word == switches.KindOpen && !s.ends
 	if opens || len(sites) > 1 {
 		what := s.word + " " + body.Text() + policy.Prefixed(" for ", s.lasts)
+		if s.ends {
+			what = "take back " + s.word + " " + body.Text()
+		}
 		if err := s.choice.sure(cmd, what, sites, opens); err != nil {
 			return err
 		}
@@ -129,10 +133,14 @@ func (s *lineSwitcher) turnAll(cmd *cobra.Command, c *adminapi.Client, sites []s
 			return errors.Join(append(failed, asked(err))...)
 		}
 	}
-	if len(without) == len(sites) {
+	switch {
+	case len(without) < len(sites):
+	case len(sites) == 1:
 		return without[0]
+	default:
+		return usage(fmt.Errorf("none of the %d sites has the line %q", len(sites), s.word+" "+body.Text()))
 	}
-	return errors.Join(failed...)
+	return errors.Join(append(failed, s.partly...)...)
 }
 
 // body returns what is to be switched, and checks the flags.
@@ -153,8 +161,12 @@ func (s *lineSwitcher) body(cmd *cobra.Command, args []string) (*adminapi.LineSw
 		return nil, errNoSite
 	case s.plugin != "" && len(args) > 0:
 		return nil, errors.New("--plugin: a plugin has its own routes")
-	case s.plugin == "" && len(routes) != 1:
-		return nil, errors.New("name one route, behind methods if not all are meant: POST /acme/v1/callback")
+	case s.plugin == "" && (len(routes) != 1 || len(args) > 2):
+		return nil, errors.New("name one route, behind methods with commas and no blanks if not all are meant: GET,POST /acme/v1/callback")
+	case s.plugin == "" && strings.Contains(routes[0], "://"):
+		return nil, errors.New("a route is what stands behind the site's /wp-json: /acme/v1/callback")
+	case s.plugin == "" && strings.Contains(routes[0], "(?P<"):
+		return nil, errors.New("write :id for (?P<id>…), as rules do: /acme/v1/orders/:id")
 	case s.lasts == "" && s.word == switches.KindOpen:
 		return nil, errNoFor
 	}
@@ -187,8 +199,16 @@ func (s *lineSwitcher) turn(cmd *cobra.Command, c *adminapi.Client, site string,
 	default:
 		text += " until it is taken back"
 	}
-	if err := printSwitched(cmd, escapedText(text), &adminapi.Switched{Gateways: answer.Gateways, Error: answer.Error}); err != nil {
+	if err := printSwitched(cmd, escapedText(text), &adminapi.Switched{Gateways: answer.Gateways}); err != nil {
 		return err
+	}
+	if answer.Note != "" {
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "  %s\n", escapedText(answer.Note)); err != nil {
+			return err
+		}
+	}
+	if answer.Error != "" {
+		s.partly = append(s.partly, fmt.Errorf("%s: %s", answer.Site, answer.Error))
 	}
 	for _, stop := range answer.Stops {
 		of := policy.Prefixed(": ", stop.Call)

@@ -89,6 +89,7 @@ func TestSwitchLines_Asks(t *testing.T) {
 // each.
 func TestSwitchLines_Some(t *testing.T) {
 	t.Parallel()
+	const unkept = `{"site":"x","line":"/a/b","gateways":"all","error":"a restart undoes this"}`
 	for _, test := range []struct {
 		args     string
 		statuses map[string]int
@@ -101,6 +102,7 @@ func TestSwitchLines_Some(t *testing.T) {
 		{"close --site * --for 0h /a/b", map[string]int{"a": 404, "c": 404}, 0, 1},
 		{"close --site * --for 0s /a/b", map[string]int{"a": 404, "b": 404, "c": 404}, 2, 0},
 		{"close --site * /a/b", map[string]int{"b": 404}, 2, 1},
+		{"close --site * /a/b", map[string]int{"b": 200}, 1, 3},
 	} {
 		switched := 0
 		admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +110,13 @@ func TestSwitchLines_Some(t *testing.T) {
 				_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a"},{"site":"b"},{"site":"c"}]}`)
 				return
 			}
-			if status := test.statuses[strings.Split(r.URL.Path, "/")[3]]; status != 0 {
+			status := test.statuses[strings.Split(r.URL.Path, "/")[3]]
+			if status == 200 {
+				switched++
+				_, _ = io.WriteString(w, unkept)
+				return
+			}
+			if status != 0 {
 				w.WriteHeader(status)
 				_, _ = io.WriteString(w, `{"error":"it passes nobody"}`)
 				return

@@ -72,7 +72,7 @@ func (w lineTable) add(site, word string, lines []adminapi.Line) {
 
 func untilOf(l *adminapi.Line) string {
 	if l.Until == nil {
-		return "taken back"
+		return "no end"
 	}
 	return moment(*l.Until)
 }
@@ -84,12 +84,15 @@ func lasting(out io.Writer, found []listedLines) error {
 			return err
 		}
 		for _, l := range site.Lines {
+			if _, err := fmt.Fprintf(out, "# switched on until %s; this line has no end\n", untilOf(&l)); err != nil {
+				return err
+			}
 			on := l.Switch()
 			line := (&policy.Rule{Allow: "anyone", Methods: on.Methods, Routes: []string{on.Route}}).Line()
 			if on.Plugin != "" {
 				line = plugins.AllowText(on.Plugin)
 			}
-			if _, err := fmt.Fprintf(out, "%s # until %s\n", escapedText(line), untilOf(&l)); err != nil {
+			if _, err := fmt.Fprintf(out, "%s\n", escapedText(line)); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,7 @@ var testFormats = []string{"text", "json", "junit", "github"}
 func testCommand() *cobra.Command {
 	var t tester
 	cmd := &cobra.Command{
-		Use:   "test [--config FILE [--adapter NAME]] [--format text|json|junit|github] [--verbose] FILE...",
+		Use:   "test [--config FILE [--adapter NAME] | --running] [--format text|json|junit|github] [--verbose] FILE...",
 		Short: "Runs your own tests against your own configuration",
 		Long: `Runs the tests of YAML files against the configuration that each file names, as a
 running Caddy would judge the requests. Nothing is sent: what answers behind the

@@ -13,9 +13,12 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // SwitchOpen implements admin.Gateways.
@@ -59,6 +62,9 @@ func (e endpoint) switchLine(name string, line *switches.Line, lasts time.Durati
 	var told adminapi.Switched
 	e.app.tell(&told, err)
 	answer := adminapi.LineSwitched{Site: name, Line: line.Line, On: lasts != 0, Stops: stops, Gateways: told.Gateways, Error: told.Error}
+	if answer.On {
+		answer.Note = e.unlisted(name, line)
+	}
 	for _, l := range on(name) {
 		if l.Line == line.Line {
 			answer.Until = l.Until
@@ -67,10 +73,33 @@ func (e endpoint) switchLine(name string, line *switches.Line, lasts time.Durati
 	return answer, nil
 }
 
+// unlisted says that no REST root of a site lists the route of a line, where one has been read and the route is a literal one.
+func (e endpoint) unlisted(name string, line *switches.Line) string {
+	route := (&adminapi.Line{Line: line.Line}).Switch().Route
+	pattern, err := routes.ParsePattern(route)
+	if err != nil || !pattern.Literal() {
+		return ""
+	}
+	var names []string
+	for _, s := range e.app.sitesWith(func(s *site) bool { return s.Name == name }) {
+		for _, x := range discover.Of(&s.Site).Indexes() {
+			if _, listed := x.Pattern(route); listed {
+				return ""
+			}
+			names = append(names, x.Names()...)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("no REST root of %s lists %s%s", name, route, policy.Prefixed(": ", typo.Hint(route, slices.Compact(names)...)))
+}
+
 // noLine says that a line is not on, and which ones are.
 func noLine(site string, line *switches.Line, on []switches.Line) string {
 	if len(on) == 0 {
-		return fmt.Sprintf("%s has no such line that is switched on, and no other one", site)
+		return fmt.Sprintf("%s has no line that is switched on", site)
 	}
 	var texts []string
 	for _, l := range on {
@@ -203,5 +232,8 @@ func whyNobody(stops, without []adminapi.Stop) string {
 		reasons = append(reasons, fmt.Sprintf("%s passes without it: %s%s", s.Call, s.Line, policy.Prefixed(" at ", s.At)))
 	}
 	slices.Sort(reasons)
+	if len(stops) == 0 {
+		return "it would change nothing, and is not switched on: " + strings.Join(slices.Compact(reasons), "; ")
+	}
 	return "it would let nobody pass, and is not switched on: " + strings.Join(slices.Compact(reasons), "; ")
 }

@@ -38,7 +38,7 @@ func TestDocs_OpenClose(t *testing.T) {
 			want, known := map[string]string{
 				"caddy restwarden open --site shop.example.com --for 60h --yes POST /acme/v1/callback": "shop.example.com: open POST /acme/v1/callback until ",
 				"caddy restwarden open --list":                                                         "shop.example.com  open POST /acme/v1/callback  ",
-				"caddy restwarden open --list --format caddyfile":                                      "# shop.example.com\nallow anyone POST /acme/v1/callback # until ",
+				"caddy restwarden open --list --format caddyfile":                                      "; this line has no end\nallow anyone POST /acme/v1/callback\n",
 				"caddy restwarden open --site shop.example.com --for 0s POST /acme/v1/callback":        "shop.example.com: open POST /acme/v1/callback is taken back" + ending,
 				"caddy restwarden open --site shop.example.com --for 2d --yes --plugin contact-form-7": "shop.example.com: open plugin contact-form-7 until ",
 				"caddy restwarden close --site * GET /acme/v1/export":                                  "blog.example.com: close GET /acme/v1/export until it is taken back" + ending + "shop.example.com: close GET /acme/v1/export until it is taken back" + ending,
@@ -58,8 +58,8 @@ func TestDocs_OpenClose(t *testing.T) {
 		status       int
 		out, problem string
 	}{
-		"open --site shop.example.com --for 1h POST /acme/v1/x":                     {2, "", "--yes: without a terminal it says that open POST /acme/v1/x for 1h at shop.example.com is meant"},
-		"open --site *.example.com --for 1h POST /acme/v1/x":                        {2, "", "at 2 sites (blog.example.com, shop.example.com) is meant"},
+		"open --site shop.example.com --for 1h POST /acme/v1/x":                     {2, "", "without a terminal, --yes must confirm: open POST /acme/v1/x for 1h at shop.example.com"},
+		"open --site *.example.com --for 1h POST /acme/v1/x":                        {2, "", "at 2 sites (blog.example.com, shop.example.com)"},
 		"open --site shop.exmple.com --for 1h --yes POST /acme/v1/x":                {2, "", "did you mean shop.example.com?"},
 		"open --site shop.example.com --for 8d --yes POST /acme/v1/x":               {2, "", "for: 8d is not between 0s and 7d"},
 		"open --site shop.example.com --for soon --yes POST /acme/v1/x":             {2, "", `--for: \"soon\" is not a duration`},
@@ -72,7 +72,7 @@ func TestDocs_OpenClose(t *testing.T) {
 		"open --site shop.example.com --for 1h --yes --plugin contact-form-7 /a/b":  {2, "", "--plugin: a plugin has its own routes"},
 		"open --site shop.example.com --for 0s POST /acme/v1/x":                     {2, "", "no line \\\"POST /acme/v1/x\\\" that is switched on; these are: plugin contact-form-7"},
 		"open --site shop.example.com --for 1h --yes POST /own/v1/x":                {1, "", "shop.example.com: it would let nobody pass, and is not switched on: it cannot pass allow users /own/v1/** at /"},
-		"open --site *.example.com --for 1h --yes POST /*/v1/x":                     {0, "  it does not pass allow users /own/v1/** at /", ""},
+		"open --site *.example.com --for 1h --yes POST /own/*/x":                    {0, "  it does not pass allow users /own/v1/** at /", ""},
 		"open --list --format xml":                                                  {2, "", `--format: \"xml\"`},
 		"open --list /acme":                                                         {2, "", "--list: names sites alone"},
 		"open --format json --site shop.example.com --for 1h --yes POST /acme/v1/x": {2, "", "--format: only with --list"},
@@ -128,6 +128,14 @@ func TestRunning(t *testing.T) {
 	admin("lockdown", `{"for":"0s"}`)
 	admin("sites/shop.example.com/mode", `{"mode":"`+string(policy.Observe)+`","for":"1h"}`)
 	command("test "+file, 1, "only observes")
+	admin("sites/shop.example.com/close", `{"route":"/acme/**"}`)
+	command("test "+file, 0, "2 passed")
+	by := "tests:\n  - request: GET " + at + "/wp-json/acme/v1/y\n    expect: { refused: rest_not_logged_in, by: lockdown }\n"
+	if err := os.WriteFile(file, []byte(by), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command("test "+file, 0, "1 passed")
+	command(call, 1, "docs/open-close.md")
 	command("explain --config Caddyfile "+at, 2, "--running takes the place of --config")
 	if _, problems, status := g.command("caddy restwarden test --address localhost:1 " + file); status != 2 || !strings.Contains(problems, "--address: only with --running") {
 		t.Errorf("%d %s", status, problems)

@@ -171,7 +171,7 @@ func (s *site) close() error {
 
 // observes tells whether the site as a whole only observes while its switches say f.
 func (s *site) observes(f policy.InForce) bool {
-	return !f.Locked && cmp.Or(f.Mode, s.g.Mode) == policy.Observe
+	return !f.Enforces() && cmp.Or(f.Mode, s.g.Mode) == policy.Observe
 }
 
 // other stands in log and metrics for a host that the configuration does not name, and for a

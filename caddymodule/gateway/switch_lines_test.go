@@ -103,8 +103,9 @@ func TestOpen_Stops(t *testing.T) {
 		`{"for":"1h","route":"/denied/v1/x"}`:                             "it cannot pass deny /denied/v1/x at Caddyfile:",
 		`{"for":"1h","methods":["POST"],"route":"/hook/v1/in"}`:           "it cannot pass allow signed hook POST /hook/v1/in",
 		`{"for":"1h","methods":["GET"],"route":"/cms/v2/users"}`:          "built-in: only users",
-		`{"for":"1h","methods":["GET"],"route":"/free/v1/x"}`:             "GET /free/v1/x passes without it: allow anyone GET /free/v1/x",
+		`{"for":"1h","methods":["GET"],"route":"/free/v1/x"}`:             "it would change nothing, and is not switched on: GET /free/v1/x passes without it: allow anyone GET /free/v1/x",
 		`{"for":"8d","route":"/acme/v1/x"}`:                               "is not between 0s and 7d",
+		`{"for":"1h","route":"/*/v1/x"}`:                                  "opens calls of every plugin: name the namespace",
 		`{"for":"1h","route":"/acme/**"}`:                                 "opens whatever is below",
 		`{"route":"/acme/v1/x"}`:                                          "say how long",
 		`{"for":"1h"}`:                                                    "name a route, or a plugin",
@@ -114,7 +115,7 @@ func TestOpen_Stops(t *testing.T) {
 		`{"for":"1h","methods":["GET"],"route":"/acme/v1/x","until":"x"}`: `unknown field \"until\"`,
 	} {
 		status := 409
-		if strings.Contains(why, "between") || strings.Contains(why, "below") || strings.Contains(why, "how long") || strings.Contains(why, "name a route") ||
+		if strings.Contains(why, "between") || strings.Contains(why, "below") || strings.Contains(why, "every plugin") || strings.Contains(why, "how long") || strings.Contains(why, "name a route") ||
 			strings.Contains(why, "contact") || strings.Contains(why, "mean") || strings.Contains(why, "unknown") {
 			status = 400
 		}
@@ -123,8 +124,8 @@ func TestOpen_Stops(t *testing.T) {
 		}
 		g.admin("POST", at, body, status, why)
 	}
-	g.admin("POST", at, `{"for":"1h","route":"/*/v1/x"}`, 200, `{"line":"allow users /own/v1/**","at":"Caddyfile:`)
-	g.admin("POST", at, `{"for":"0s","route":"/*/v1/x"}`, 200, `"on":false`)
+	g.admin("POST", at, `{"for":"1h","route":"/own/*/x"}`, 200, `{"line":"allow users /own/v1/**","at":"Caddyfile:`)
+	g.admin("POST", at, `{"for":"0s","route":"/own/*/x"}`, 200, `"on":false`)
 	g.admin("POST", at, `{"for":"1h","route":"/free/v1/x"}`, 200, `"on":true`) // by other methods than GET
 	g.admin("POST", at, `{"for":"0s","route":"/free/v1/x"}`, 200, `"on":false`)
 }
@@ -208,6 +209,24 @@ func TestOpen_EveryPlugin(t *testing.T) {
 	g.admin("POST", at, `{"for":"1h","plugin":"Contact-Form-7"}`, 200, `"line":"plugin contact-form-7"`)
 }
 
+// TestOpen_Unlisted: what may be misspelt is said, once a REST root has been read.
+func TestOpen_Unlisted(t *testing.T) {
+	p := newPlatform(t)
+	p.answersRoot("/cms-json/", `{"namespaces":["acme/v1"],"routes":{"/acme/v1/export":{},"/acme/v1/orders/(?P<id>[\\d]+)":{}}}`)
+	g := administered(t, "", caddyrun.Site{Body: guarded + p.proxied()})
+	at := "sites/*:" + g.port() + "/close"
+	eventually(t, "a root", func() bool {
+		g.do("GET /cms-json/acme/v1/export", "")
+		_, text := adminOf(t, g.file.Admin, "POST", at, `{"route":"/acme/v1/exprot"}`)
+		return strings.Contains(text, "lists /acme/v1/exprot: did you mean /acme/v1/export?")
+	})
+	for _, route := range []string{"/acme/v1/export", "/acme/v1/orders/:id", "/acme/v1/:any", "/other/**"} {
+		if text := g.admin("POST", at, `{"route":"`+route+`"}`, 200, `"on":true`); strings.Contains(text, "note") {
+			t.Error(text)
+		}
+	}
+}
+
 // TestOpen_Plugin: a plugin opens what its visitors need.
 func TestOpen_Plugin(t *testing.T) {
 	p := newPlatform(t)
@@ -269,6 +288,11 @@ func TestClose(t *testing.T) {
 			closed(false)
 			g.admin("POST", at, `{"route":"/acme/**"}`, 200, `"line":"/acme/**"`)
 			closed(true)
+			p.received()
+			g.do("OPTIONS /cms-json/acme/v1/x?secret=1", "", "Origin: http://a.example", "Access-Control-Request-Method: GET")
+			if ran := p.received(); len(ran) != 1 || strings.Contains(ran[0], "secret") {
+				t.Errorf("a preflight: %q", ran)
+			}
 		})
 	}
 }

@@ -17,8 +17,8 @@ import (
 // file keeps what is switched on, so that no restart ends it.
 type file struct{ path string }
 
-// ErrUnkept says that a switch counts, and that a restart would end it.
-var ErrUnkept = errors.New("a restart would end it, since it cannot be kept")
+// ErrUnkept says that a switch counts, and that a restart would undo it.
+var ErrUnkept = errors.New("a restart undoes this, since it cannot be kept")
 
 // maxFile bounds the file, in bytes.
 const maxFile = 64 << 20
@@ -109,7 +109,9 @@ func (b *Board) save() error {
 	all := map[id]setting{}
 	others, err := b.file.read()
 	if err != nil { // it was told, and the owner may want to read it
-		_ = os.Link(b.file.path, b.file.path+".damaged")
+		damaged := b.file.path + ".damaged"
+		_ = os.Remove(damaged) // an earlier one
+		_ = os.Link(b.file.path, damaged)
 	}
 	for _, s := range others {
 		all[s.id()] = s

@@ -58,7 +58,7 @@ func (b *Board) checkLine(s *setting, lasts time.Duration) error {
 	case lasts == 0:
 		return nil
 	case b.full(s):
-		return fmt.Errorf("%s has %w", s.Site, ErrFull)
+		return ErrFull
 	}
 	return s.checkLine()
 }
@@ -91,7 +91,7 @@ func (b *Board) forget(kind, site string) {
 // The reasons why a line is not switched.
 var (
 	ErrNoLine = errors.New("no such line is switched on")
-	ErrFull   = fmt.Errorf("%d such lines that are switched on: take some back", adminapi.MaxLines)
+	ErrFull   = fmt.Errorf("there are %d such lines already: take some back", adminapi.MaxLines)
 )
 
 // Switched returns the line as it is judged by, as one of a kind, until a time; nil where it does not end by itself.

@@ -97,6 +97,12 @@ func TestLines_Restart(t *testing.T) {
 	if !closed(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
 		t.Errorf("what stands before a damage does not count: %v", logs.All())
 	}
+	if err := b.SetOpen("a.example", line, time.Hour, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if damaged, _ := os.ReadFile(path + ".damaged"); !strings.HasSuffix(string(damaged), ",\x00") {
+		t.Errorf("what cannot be read the second time is lost: %q", damaged)
+	}
 	_ = b.Close()
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)

@@ -143,7 +143,7 @@ func (p *lockdown) opens(r *policy.Request, early bool) (open, signed bool, err 
 // Rewrites asks for the body of an answer with embedded objects, since the platform itself
 // runs a call for each.
 func (p *lockdown) Rewrites(r *policy.Request) policy.Rewrite {
-	if (r.InForce.Locked || len(r.InForce.Closes()) > 0) && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() {
+	if r.InForce.Enforces() && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() {
 		if locked, closed := keptOut(r); locked || closed {
 			return policy.RewriteBody
 		}
@@ -185,7 +185,7 @@ func (p *lockdown) showsEmbedded(r *policy.Request, locked, closed bool) bool {
 func (p *lockdown) Why(v policy.Verdict) string {
 	switch {
 	case v.Origin == policy.OriginSwitch:
-		return "The site's owner has closed this call for a while to everybody whom the platform does not know, and the caller sent no login that counts here."
+		return "The site's owner has closed this call to everybody whom the platform does not know, and the caller sent no login that counts here."
 	case v.Code == policy.CodeNotLoggedIn:
 		return "The site's owner has closed the REST interface to visitors for a while, and the caller sent no login that counts here."
 	}

@@ -127,7 +127,7 @@ func perhaps(certain []Effect) []Effect {
 const byKeyOutside = "Elsewhere than in the shop a key is a login that nobody has, or nobody's, by where it stands."
 
 // byParameters says why calls may open or close that pass on both sides, but for what the lines say of parameters.
-const byParameters = "A parameter that a line takes from the route is refused elsewhere in the request."
+const byParameters = "A line takes a parameter from the route: a request that names another one in its query or body is refused."
 
 func reasonOf(effect Effect, old, now *review.Fate) reason {
 	opens := effect == Opened || effect == MayOpen

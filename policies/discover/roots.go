@@ -40,17 +40,24 @@ func (r *Roots) Index(host string) *index.Index {
 // mayAnswer returns the routes of the shop that answers for a host, or each one's where nothing is known of this host: it
 // may be another spelling of one that is known.
 func (r *Roots) mayAnswer(host string) (own *index.Index, others []*index.Index) {
-	own = r.Index(host)
-	if own != nil || r == nil {
+	if own = r.Index(host); own != nil {
 		return own, nil
+	}
+	return nil, r.Indexes()
+}
+
+// Indexes returns the routes of all shops that are known, each once.
+func (r *Roots) Indexes() (all []*index.Index) {
+	if r == nil {
+		return nil
 	}
 	seen := map[*index.Index]bool{nil: true}
 	r.indexes.Each(func(_ string, x *index.Index) {
 		if !seen[x] {
-			seen[x], others = true, append(others, x)
+			seen[x], all = true, append(all, x)
 		}
 	})
-	return nil, others
+	return all
 }
 
 // PutIndex keeps the routes of the shop that answers for a host.

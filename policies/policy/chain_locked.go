@@ -25,7 +25,7 @@ func (c *Chain) lock(closed Entry) {
 
 // linksFor returns the links that judge r.
 func (c *Chain) linksFor(r *Request) []*link {
-	if r.InForce.Locked || len(r.InForce.Closes()) > 0 {
+	if r.InForce.Enforces() {
 		return c.locked
 	}
 	return c.links

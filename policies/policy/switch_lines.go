@@ -115,6 +115,9 @@ func (f *InForce) ClosedUntil(t time.Time) (closes []*SwitchedLine) {
 // Rules are those of the line. They say "allow anyone" whatever the line does.
 func (l *SwitchedLine) Rules() []Rule { return l.rules }
 
+// Enforces tells whether a switch closes calls, whatever the modes say: then a request without a certain reading is refused.
+func (f *InForce) Enforces() bool { return f.Locked || len(f.closes) > 0 }
+
 // Closes returns the lines that close calls.
 func (f *InForce) Closes() []*SwitchedLine { return f.closes }
 

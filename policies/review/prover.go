@@ -56,7 +56,7 @@ func (p *prover) limits(c *policy.Chain) {
 	if !p.claim.Never {
 		return
 	}
-	reads := false
+	reads := p.claim.InForce.Enforces()
 	for _, m := range c.Policies() {
 		if m.Observes(p.claim.InForce) {
 			continue

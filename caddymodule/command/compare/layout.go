@@ -150,6 +150,9 @@ func (p *parts) routesFor(names []string) map[string]any {
 	for name, server := range p.servers {
 		kept := maps.Clone(object(server))
 		delete(kept, "logs")
+		if auto := object(kept["automatic_https"]); auto != nil {
+			kept["automatic_https"] = ofHosts(auto, names)
+		}
 		var routes []any
 		list, _ := kept["routes"].([]any)
 		for i, v := range list {
@@ -169,6 +172,19 @@ func (p *parts) routesFor(names []string) map[string]any {
 		}
 	}
 	return found
+}
+
+// ofHosts returns the automatic HTTPS of a server with the hosts that it leaves out, of some alone; no host stands for all.
+func ofHosts(auto map[string]any, names []string) map[string]any {
+	kept := maps.Clone(auto)
+	for _, member := range []string{"skip", "skip_certificates"} {
+		list, _ := kept[member].([]any)
+		if list == nil || len(names) == 0 {
+			continue
+		}
+		kept[member] = slices.DeleteFunc(slices.Clone(list), func(host any) bool { return !slices.Contains(names, word(host)) })
+	}
+	return kept
 }
 
 // withoutHosts returns the matchers of a route that some hosts meet, without hosts.

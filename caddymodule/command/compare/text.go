@@ -82,7 +82,7 @@ func (r *Report) ends() string {
 	s := &r.Sites
 	text := fmt.Sprintf("%d changed, %d unchanged\n", len(s.Changed)+len(s.Added)+len(s.Removed)+len(s.Unguarded), s.Unchanged)
 	if len(r.Failed) > 0 {
-		text += "--fail-on: the report has " + strings.Join(r.Failed, " and ") + "\n"
+		text += "--fail-on " + strings.Join(r.Failed, ", ") + ": the report has such changes\n"
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/mcp"
 )
 
@@ -255,9 +256,9 @@ func (d *document) expect(n *yaml.Node, e *Expect) error {
 
 // policy reads the name of a policy.
 func (d *document) policy(n *yaml.Node, to *string) (err error) {
-	names := make([]string, len(policies.Catalog))
-	for i, e := range policies.Catalog {
-		names[i] = e.Name
+	names := []string{access.LockdownName} // which --running may have
+	for _, e := range policies.Catalog {
+		names = append(names, e.Name)
 	}
 	*to, err = d.word(n, "by", names...)
 	return err
