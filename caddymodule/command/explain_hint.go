@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/command/testfile"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/access"
@@ -15,6 +17,10 @@ import (
 // change writes the line that changes the answer, where it must stand and whom it concerns.
 func (e explanation) change(b *strings.Builder) {
 	c := e.Change
+	if line := e.takesBack(); line != "" {
+		e.list(b, "A line that is switched on decides. This takes it back", []string{line})
+		return
+	}
 	if c == nil {
 		if e.Answer == dryrun.Refused || e.Answer == dryrun.WouldRefuse {
 			e.list(b, "No single line of rules changes the answer", []string{e.instead()})
@@ -49,6 +55,25 @@ func (e explanation) change(b *strings.Builder) {
 	} else if d != nil && narrows(d.Rule, c.Line) {
 		fmt.Fprintf(b, "  It decides for everybody: whom %q admits must stand in it as well.\n", d.Rule)
 	}
+}
+
+// takesBack is the command that takes the line back that is switched on and decides; "" if none does.
+func (e explanation) takesBack() string {
+	rule := ""
+	switch {
+	case e.Decided != nil && e.Decided.Origin == policy.OriginSwitch:
+		rule = e.Decided.Rule
+	case e.Decision != nil && e.Decision.Origin == policy.OriginSwitch:
+		rule = e.Decision.Rule
+	}
+	word, line, ok := strings.Cut(rule, " ")
+	if !ok {
+		return ""
+	}
+	if plugin := (&adminapi.Line{Line: line}).Switch().Plugin; plugin != "" {
+		line = "--plugin " + plugin
+	}
+	return fmt.Sprintf("caddy restwarden %s --site %s --for 0s %s", word, testfile.Quoted(e.Site), line)
 }
 
 // instead says what to look at where no line helps.

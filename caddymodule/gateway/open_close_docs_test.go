@@ -54,6 +54,24 @@ func TestDocs_OpenClose(t *testing.T) {
 	if run != 8 {
 		t.Errorf("%d commands", run)
 	}
+	_, tests, _ := strings.Cut(string(page), "```yaml\n")
+	tests, _, _ = strings.Cut(tests, "```")
+	file := filepath.Join(t.TempDir(), "cve.test.yaml")
+	if err := os.WriteFile(file, []byte(tests), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, then := range []string{"", " --for 0s"} {
+		if _, problems, status := g.command("caddy restwarden close --site shop.example.com" + then + " GET /acme/v1/export --address " + g.adminAddress()); status != 0 {
+			t.Error(problems)
+		}
+		passed, by := "2 passed", "access"
+		if then != "" {
+			passed = "1 passed" // login_only refuses the call as well, but not as the policy that the test names
+		}
+		if out, problems, _ := g.command("caddy restwarden test --running " + file + " --address " + g.adminAddress()); !strings.Contains(out, passed) || strings.Contains(out, by) != (then != "") {
+			t.Errorf("%s: %s%s", passed, out, problems)
+		}
+	}
 	for args, want := range map[string]struct {
 		status       int
 		out, problem string
@@ -119,7 +137,7 @@ func TestRunning(t *testing.T) {
 	command(call, 1, "refused: 401 rest_not_logged_in")
 	admin("sites/shop.example.com/open", `{"for":"1h","route":"/acme/v1/x"}`)
 	command("test "+file, 1, "open /acme/v1/x")
-	command(call, 0, "open /acme/v1/x")
+	command(call, 0, "caddy restwarden open --site shop.example.com --for 0s /acme/v1/x")
 	admin("sites/shop.example.com/close", `{"route":"/acme/v1/x"}`)
 	command("test "+file, 0, "2 passed")
 	command(call, 1, "close /acme/v1/x")
@@ -135,7 +153,7 @@ func TestRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	command("test "+file, 0, "1 passed")
-	command(call, 1, "docs/open-close.md")
+	command(call, 1, "caddy restwarden close --site shop.example.com --for 0s /acme/v1/x")
 	command("explain --config Caddyfile "+at, 2, "--running takes the place of --config")
 	if _, problems, status := g.command("caddy restwarden test --address localhost:1 " + file); status != 2 || !strings.Contains(problems, "--address: only with --running") {
 		t.Errorf("%d %s", status, problems)
