@@ -54,24 +54,7 @@ func TestDocs_OpenClose(t *testing.T) {
 	if run != 8 {
 		t.Errorf("%d commands", run)
 	}
-	_, tests, _ := strings.Cut(string(page), "```yaml\n")
-	tests, _, _ = strings.Cut(tests, "```")
-	file := filepath.Join(t.TempDir(), "cve.test.yaml")
-	if err := os.WriteFile(file, []byte(tests), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, then := range []string{"", " --for 0s"} {
-		if _, problems, status := g.command("caddy restwarden close --site shop.example.com" + then + " GET /acme/v1/export --address " + g.adminAddress()); status != 0 {
-			t.Error(problems)
-		}
-		passed, by := "2 passed", "access"
-		if then != "" {
-			passed = "1 passed" // login_only refuses the call as well, but not as the policy that the test names
-		}
-		if out, problems, _ := g.command("caddy restwarden test --running " + file + " --address " + g.adminAddress()); !strings.Contains(out, passed) || strings.Contains(out, by) != (then != "") {
-			t.Errorf("%s: %s%s", passed, out, problems)
-		}
-	}
+	provesClosed(t, g, string(page))
 	for args, want := range map[string]struct {
 		status       int
 		out, problem string
@@ -105,6 +88,29 @@ func TestDocs_OpenClose(t *testing.T) {
 		out, problems, status := g.command("caddy restwarden " + args + " --address " + g.adminAddress())
 		if status != want.status || !strings.Contains(out, want.out) || (want.out == "") != (out == "") || !strings.Contains(problems, want.problem) {
 			t.Errorf("%s: exit status %d, want %d\n%s\n%s", args, status, want.status, out, problems)
+		}
+	}
+}
+
+// provesClosed runs the tests of the page against the Caddy that runs, with the call closed and after.
+func provesClosed(t *testing.T, g *process, page string) {
+	t.Helper()
+	_, tests, _ := strings.Cut(page, "```yaml\n")
+	tests, _, _ = strings.Cut(tests, "```")
+	file := filepath.Join(t.TempDir(), "cve.test.yaml")
+	if err := os.WriteFile(file, []byte(tests), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, then := range []string{"", " --for 0s"} {
+		if _, problems, status := g.command("caddy restwarden close --site shop.example.com" + then + " GET /acme/v1/export --address " + g.adminAddress()); status != 0 {
+			t.Error(problems)
+		}
+		passed, by := "2 passed", "access"
+		if then != "" {
+			passed = "1 passed" // login_only refuses the call as well, but not as the policy that the test names
+		}
+		if out, problems, _ := g.command("caddy restwarden test --running " + file + " --address " + g.adminAddress()); !strings.Contains(out, passed) || strings.Contains(out, by) != (then != "") {
+			t.Errorf("%s: %s%s", passed, out, problems)
 		}
 	}
 }

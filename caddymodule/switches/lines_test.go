@@ -38,18 +38,19 @@ func closed(s *policy.Switches) bool {
 	return ok
 }
 
-// TestLines_Restart: what is closed stays so over a restart, until it is taken back, and what is opened until it ends. A file that
-// cannot be read is told, and nothing of it counts.
+// begun is a board of a site with a file, with what it logs.
+func begun(path string) (*Board, *policy.Switches, *observer.ObservedLogs) {
+	core, logs := observer.New(zap.InfoLevel)
+	b, s := New(func() *zap.Logger { return zap.New(core) }), new(policy.Switches)
+	b.Join("a.example", s)
+	b.Connect(nil, path)
+	return b, s, logs
+}
+
+// TestLines_Restart: what is closed stays so over a restart, until it is taken back, and what is opened until it ends.
 func TestLines_Restart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "restwarden", "switches.json")
-	begin := func() (*Board, *policy.Switches, *observer.ObservedLogs) {
-		core, logs := observer.New(zap.InfoLevel)
-		b, s := New(func() *zap.Logger { return zap.New(core) }), new(policy.Switches)
-		b.Join("a.example", s)
-		b.Connect(nil, path)
-		return b, s, logs
-	}
-	b, s, _ := begin()
+	b, s, _ := begun(path)
 	line := ofLine("POST", "/a/b")
 	if opened(s) || closed(s) {
 		t.Error("something is on")
@@ -58,7 +59,7 @@ func TestLines_Restart(t *testing.T) {
 		t.Error(err)
 	}
 	_ = b.Close()
-	b, s, _ = begin()
+	b, s, _ = begun(path)
 	if !opened(s) || !closed(s) || len(b.Closes("a.example")) != 1 || b.Closes("a.example")[0].By != "me" || b.Closes("a.example")[0].Until != nil {
 		t.Errorf("after a restart: %v", b.Closes("a.example"))
 	}
@@ -69,15 +70,20 @@ func TestLines_Restart(t *testing.T) {
 		t.Error(err)
 	}
 	_ = b.Close()
-	b, s, _ = begin()
+	b, s, _ = begun(path)
 	if !opened(s) || closed(s) {
 		t.Error("after the second restart")
 	}
 	_ = b.Close()
+}
+
+// TestLines_Damaged: a file that cannot be read to its end is told, and kept beside. What stands before the damage counts.
+func TestLines_Damaged(t *testing.T) {
+	path, line := filepath.Join(t.TempDir(), "switches.json"), ofLine("POST", "/a/b")
 	if err := os.WriteFile(path, []byte(`[{"kind":"close","site":"a.example","line":"x"},`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, s, logs := begin()
+	b, s, logs := begun(path)
 	if opened(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
 		t.Errorf("%v", logs.All())
 	}
@@ -93,7 +99,7 @@ func TestLines_Restart(t *testing.T) {
 	if err := os.WriteFile(path, append(whole[:len(whole)-2], ",\x00"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, s, logs = begin()
+	b, s, logs = begun(path)
 	if !closed(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
 		t.Errorf("what stands before a damage does not count: %v", logs.All())
 	}
@@ -107,7 +113,7 @@ func TestLines_Restart(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	b, s, _ = begin()
+	b, s, _ = begun(path)
 	if err := b.SetClose("a.example", line, Forever, "me"); !errors.Is(err, ErrUnkept) || !closed(s) {
 		t.Errorf("closed %t, %v", closed(s), err)
 	}

@@ -89,6 +89,9 @@ type loggedRefusal struct {
 // the is the answer that the request would be refused the same way now.
 const the = "same"
 
+// otherwise is the answer that it would be refused in another way now: a dry run without --running knows no switches.
+const otherwise = ""
+
 // loggedRefusals are calls that the policies of everyPolicy refuse.
 func (w *world) loggedRefusals() []loggedRefusal {
 	shopper := w.guest(true)
@@ -174,7 +177,7 @@ func TestExplainLog_EveryRefusal(t *testing.T) {
 	w.learned()
 	w.knowsRoutes()
 	w.lock(t)
-	check("a lockdown", "lockdown", "rest_not_logged_in", the, w.gate("GET /cms-json/cms/v2/posts", ""))
+	check("a lockdown", "lockdown", "rest_not_logged_in", otherwise, w.gate("GET /cms-json/cms/v2/posts", ""))
 	t.Logf("%d refusals, %d answered by a run or by the request's form, %d by the fact that decides", len(seen), answered, len(seen)-answered)
 
 	for _, e := range policies.Catalog {

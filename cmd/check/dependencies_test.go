@@ -34,7 +34,7 @@ func TestDependencies_OfABuild(t *testing.T) {
 }
 
 // caddysOwn are the modules that tests use alone, and that Caddy itself builds with.
-var caddysOwn = map[string]bool{"github.com/quic-go/quic-go": true, "github.com/quic-go/qpack": true}
+var caddysOwn = map[string]bool{"github.com/quic-go/quic-go": true, "github.com/quic-go/qpack": true, "golang.org/x/sys": true}
 
 // TestDependencies_NotRaised: a build gets no other version of what Caddy requires than Caddy alone, unless a line of
 // docs/dependencies.md names the module and its version.
