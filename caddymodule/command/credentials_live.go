@@ -13,6 +13,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/curl"
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
@@ -94,5 +95,5 @@ func (own *ownPasswords) text() string {
 	for _, p := range own.Passwords {
 		rows = append(rows, []string{p.UUID, p.Name, p.Created, cmp.Or(p.Used, "never"), p.Address})
 	}
-	return aligned("", rows)
+	return terminal.Aligned("", rows)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/curl"
+	"github.com/restwarden/restwarden/caddymodule/command/explanation"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/mcp"
@@ -139,7 +140,9 @@ func (e *explainer) run(cmd *cobra.Command, args []string) (int, error) {
 		return exitUsage, err
 	}
 	out := cmd.OutOrStdout()
-	err = show(out, e.format, result, func(r *dryrun.Result) string { return explanation{r, terminal.PaletteOf(out), e.verbose}.text() })
+	err = show(out, e.format, result, func(r *dryrun.Result) string {
+		return explanation.Explanation{Result: r, Palette: terminal.PaletteOf(out), Verbose: e.verbose}.Text()
+	})
 	if err != nil {
 		return exitUsage, err
 	}

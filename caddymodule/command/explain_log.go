@@ -2,37 +2,22 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/caddymodule/command/explanation"
 	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/caddymodule/command/replay"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/policy"
 )
-
-// logged is what --log says of a request: its records, and what becomes of the request
-// under the configuration as it is, so far as the records determine that.
-type logged struct {
-	Version int              `json:"v"`
-	Records []records.Record `json:"records"`
-	Answer  dryrun.Answer    `json:"answer"`
-	// Same tells that the same rule refuses the request with the same code.
-	Same bool `json:"same"`
-	// Taken says what was taken from the record, and Missing why that is not enough.
-	Taken   []string       `json:"taken,omitempty"`
-	Missing string         `json:"missing,omitempty"`
-	Result  *dryrun.Result `json:"result,omitempty"` // nil if nothing could be run
-}
 
 // runLog explains the record of a request.
 func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) (status int, err error) {
@@ -59,7 +44,7 @@ func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) 
 		return exitUsage, fmt.Errorf("--log: %w", counts.NotFound(args[0]))
 	}
 	progress.Step("running the request through the configuration")
-	l, err := replayed(cmd.Context(), o, found)
+	l, err := replay.Record(cmd.Context(), o, found)
 	progress.End()
 	if err != nil {
 		return exitUsage, err
@@ -68,57 +53,16 @@ func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) 
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lines of the log that are no JSON, skipped: %d\n", counts.NoJSON)
 	}
 	out := cmd.OutOrStdout()
-	err = show(out, e.format, l, func(l *logged) string { return loggedText{l, terminal.PaletteOf(out), e.verbose}.text() })
+	err = show(out, e.format, l, func(l *replay.Logged) string { return loggedText{l, terminal.PaletteOf(out), e.verbose}.text() })
 	if err != nil {
 		return exitUsage, err
 	}
 	return statusOf(l.Answer), nil
 }
 
-// replayed runs the request of a record again if the record determines what decides.
-func replayed(ctx context.Context, o dryrun.Options, found []records.Record) (l *logged, err error) {
-	l = &logged{Version: 1, Records: found, Answer: dryrun.Unknown}
-	var directives []*gateway.Gateway
-	o.Edit = func(g *gateway.Gateway) error {
-		directives = append(directives, g)
-		return nil
-	}
-	config, err := dryrun.Load(o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, config.Close()) }()
-	if settled(&found[0]) && judgesStill(&found[0], directives) && guards(ctx, config, found[0].Site) {
-		l.Answer, l.Same = dryrun.Answer(found[0].Outcome), true
-		l.Taken = []string{"the word " + found[0].Rule + ": the request itself is why, and no rule changes that"}
-		return l, nil
-	}
-	if l.Missing = undetermined(&found[0]); l.Missing != "" {
-		return l, nil
-	}
-	r := &replay{record: &found[0], config: config, directives: directives}
-	return l, r.run(ctx, l)
-}
-
-// judgesStill tells whether a directive with the base of the record judges requests without a
-// certain reading, in the mode of the record.
-func judgesStill(rec *records.Record, directives []*gateway.Gateway) bool {
-	return slices.ContainsFunc(directives, func(g *gateway.Gateway) bool {
-		reading, err := g.Policy(policy.ReadingEntry)
-		same := (g.Mode == policy.Observe) == (rec.Outcome == string(dryrun.WouldRefuse))
-		return err == nil && g.Base == rec.Base && !reading.Settings.Off && reading.Settings.Mode == "" && same
-	})
-}
-
-// guards tells whether the configuration guards a site of that name.
-func guards(ctx context.Context, config *dryrun.Config, name string) bool {
-	sites, err := config.Sites(ctx)
-	return err == nil && slices.ContainsFunc(sites, func(s *gateway.ServedSite) bool { return s.Name == name })
-}
-
 // loggedText writes what --log says for people.
 type loggedText struct {
-	*logged
+	*replay.Logged
 	palette terminal.Palette
 	verbose bool
 }
@@ -126,7 +70,7 @@ type loggedText struct {
 func (l loggedText) text() string {
 	var b strings.Builder
 	rec := &l.Records[0]
-	e := explanation{l.Result, l.palette, l.verbose}
+	e := explanation.Explanation{Result: l.Result, Palette: l.palette, Verbose: l.verbose}
 	if e.Result == nil {
 		e.Result = &dryrun.Result{Answer: dryrun.Unknown}
 	}
@@ -138,14 +82,14 @@ func (l loggedText) text() string {
 		b.WriteString("Now: what the record does not hold decides: " + l.Missing + ".\n")
 	}
 	for i := range l.Records {
-		e.section(&b, heading(i, len(l.Records)), recordRows(&l.Records[i], l.palette))
+		e.Section(&b, heading(i, len(l.Records)), recordRows(&l.Records[i], l.palette))
 	}
 	if rec.Remedy != "" && l.Result == nil {
-		e.list(&b, "The line of the record that would have let it pass, before the rule", []string{rec.Remedy})
+		e.List(&b, "The line of the record that would have let it pass, before the rule", []string{rec.Remedy})
 	}
-	e.list(&b, "Taken from the record", l.Taken)
+	e.List(&b, "Taken from the record", l.Taken)
 	if l.Result != nil {
-		b.WriteString("\n" + l.palette.Strong("Run again, under the configuration as it is") + "\n" + e.text())
+		b.WriteString("\n" + l.palette.Strong("Run again, under the configuration as it is") + "\n" + e.Text())
 	}
 	return b.String()
 }
@@ -158,7 +102,7 @@ func heading(i, n int) string {
 }
 
 // headline says what became of the request, and what would become of it now.
-func (l loggedText) headline(e explanation) string {
+func (l loggedText) headline(e explanation.Explanation) string {
 	rec := &l.Records[0]
 	then := "refused"
 	if rec.Outcome == string(dryrun.WouldRefuse) {
@@ -171,11 +115,11 @@ func (l loggedText) headline(e explanation) string {
 	case l.Same:
 		return then + "; now: the same"
 	case rec.Origin == policy.OriginSwitch:
-		return then + ", by the line " + rec.Rule + ", which was switched on; now, without it: " + e.headline()
+		return then + ", by the line " + rec.Rule + ", which was switched on; now, without it: " + e.Headline()
 	case rec.Policy == access.LockdownName:
-		return then + ", by a lockdown; now, without one: " + e.headline()
+		return then + ", by a lockdown; now, without one: " + e.Headline()
 	}
-	return then + "; now: " + e.headline()
+	return then + "; now: " + e.Headline()
 }
 
 // recordRows are the fields of a record that help support staff.
@@ -190,7 +134,7 @@ func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
 	add("error", rec.Error, "")
 	add("site", rec.Site, "")
 	add("host", rec.Host, "")
-	add("call", strings.TrimSpace(rec.Method+" "+rec.Route), strings.TrimSpace(onlyForm(rec.Form)+" "+rec.Scheme))
+	add("call", strings.TrimSpace(rec.Method+" "+rec.Route), strings.TrimSpace(explanation.OnlyForm(rec.Form)+" "+rec.Scheme))
 	add("caller", strings.TrimSpace(rec.Caller+" "+strings.Join(rec.Roles, ", ")), rec.ClientIP)
 	add("credential", rec.Credential.String(), "")
 	add("ids", strings.Trim(fmt.Sprint(rec.IDs), "[]"), "")

@@ -44,7 +44,7 @@ func (t *pluginText) table() {
 	for _, p := range t.Plugins {
 		rows = append(rows, []string{p.Slug, p.Name, p.needs(), p.risks(), cmp.Or(strings.Join(p.By, ", "), "-")})
 	}
-	t.WriteString(aligned("", rows))
+	t.WriteString(terminal.Aligned("", rows))
 	if t.Site == nil {
 		return
 	}

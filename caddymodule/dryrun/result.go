@@ -142,6 +142,14 @@ type Rule struct {
 	Why      string `json:"why,omitempty"` // why it did not match: "method", "route", "id", "message", "except", "replaced"
 }
 
+// Text names the rule, and the line that it stands for.
+func (r *Rule) Text() string {
+	if r.Line == "" {
+		return r.Rule
+	}
+	return r.Rule + ": " + r.Line
+}
+
 // Question is a question to the site.
 type Question struct {
 	Kind   string `json:"kind"`

@@ -1,4 +1,4 @@
-package command
+package explanation
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func oneForEach(rules []dryrun.Rule) (list []dryrun.Rule) {
 	}
 	for key, i := range place {
 		if r := &list[i]; r.Matched {
-			r.Rule = rowOf(r)
+			r.Rule = r.Text()
 		} else {
 			r.Rule = fmt.Sprintf("%s, %d rules", r.Rule, count[key])
 			if count[key] == 1 {
@@ -39,14 +39,6 @@ func oneForEach(rules []dryrun.Rule) (list []dryrun.Rule) {
 		}
 	}
 	return list
-}
-
-// rowOf names a rule with what it says.
-func rowOf(r *dryrun.Rule) string {
-	if r.Line == "" {
-		return r.Rule
-	}
-	return r.Rule + ": " + r.Line
 }
 
 // mixed is why several rules do not match, some by the method and some by the route.
@@ -66,11 +58,11 @@ func both(a, b string) string {
 }
 
 // row names the rule that decided. The one of a plugin stands among those that matched.
-func (e explanation) row(rule, at string) string {
+func (e Explanation) row(rule, at string) string {
 	for i := range e.Policies {
 		for j := range e.Policies[i].Rules {
 			if r := &e.Policies[i].Rules[j]; r.Matched && r.Rule == rule && r.At == at {
-				return rowOf(r)
+				return r.Text()
 			}
 		}
 	}

@@ -1,4 +1,5 @@
-package command
+// Package explanation writes the result of a dry run for people: the answer, what decided it, and what would change it.
+package explanation
 
 import (
 	"cmp"
@@ -11,33 +12,33 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// explanation writes a result for people: the answer first, then what decided it, then how
+// Explanation writes a result for people: the answer first, then what decided it, then how
 // the request was read and judged, and at the end what would change the answer.
-type explanation struct {
+type Explanation struct {
 	*dryrun.Result
-	palette terminal.Palette
-	verbose bool
+	Palette terminal.Palette
+	Verbose bool // also what did not matter
 }
 
-func (e explanation) text() string {
+func (e Explanation) Text() string {
 	var b strings.Builder
-	b.WriteString(e.headline() + "\n")
+	b.WriteString(e.Headline() + "\n")
 	if why := e.why(); why != "" {
 		b.WriteString(why + "\n")
 	}
-	e.section(&b, "", e.summary())
-	e.list(&b, "Missing", e.Missing)
-	e.section(&b, "How the request is read", e.reading())
+	e.Section(&b, "", e.summary())
+	e.List(&b, "Missing", e.Missing)
+	e.Section(&b, "How the request is read", e.reading())
 	e.policies(&b)
-	e.section(&b, "Questions to the site", e.questions())
-	e.list(&b, "Taken for granted", e.Assumed)
+	e.Section(&b, "Questions to the site", e.questions())
+	e.List(&b, "Taken for granted", e.Assumed)
 	e.change(&b)
 	return b.String()
 }
 
-// headline is the answer in one line.
-func (e explanation) headline() string {
-	p := e.palette
+// Headline is the answer in one line.
+func (e Explanation) Headline() string {
+	p := e.Palette
 	switch e.Answer {
 	case dryrun.Pass:
 		return p.Good("passes")
@@ -54,14 +55,14 @@ func (e explanation) headline() string {
 	return p.Odd("cannot be known")
 }
 
-func (e explanation) refusal() string {
+func (e Explanation) refusal() string {
 	if e.Decision == nil {
 		return "by a policy"
 	}
 	return fmt.Sprintf("%d %s", e.Decision.Status, e.Decision.Code)
 }
 
-func (e explanation) missed() string {
+func (e Explanation) missed() string {
 	switch m := e.Missed; {
 	case m == nil:
 		return "the gateway is not on the request's way"
@@ -73,7 +74,7 @@ func (e explanation) missed() string {
 }
 
 // why is one sentence on the answer.
-func (e explanation) why() string {
+func (e Explanation) why() string {
 	switch {
 	case e.Answer == dryrun.Unknown:
 		return "The answer depends on what nobody said."
@@ -88,10 +89,10 @@ func (e explanation) why() string {
 }
 
 // summary is what decided, where, on what and for whom.
-func (e explanation) summary() (rows [][]string) {
+func (e Explanation) summary() (rows [][]string) {
 	add := func(name, text, at string) {
 		if text != "" {
-			rows = append(rows, []string{e.palette.Faint(name), text, e.palette.Faint(at)})
+			rows = append(rows, []string{e.Palette.Faint(name), text, e.Palette.Faint(at)})
 		}
 	}
 	if d := e.Decision; d != nil && e.Answer != dryrun.Unknown {
@@ -118,7 +119,7 @@ func (e explanation) summary() (rows [][]string) {
 	add("request", e.Request, "")
 	if r := e.Reading; r != nil && r.Kind != "page" {
 		text := strings.TrimSpace(r.Method + " " + cmp.Or(r.Pattern, r.Route))
-		add("call", text, onlyForm(r.Form))
+		add("call", text, OnlyForm(r.Form))
 	}
 	who := e.As
 	if e.Caller != "" && e.Caller != e.As {
@@ -135,7 +136,7 @@ func onlyStatus(status int) string {
 	return fmt.Sprintf("(%d)", status)
 }
 
-func onlyForm(form string) string {
+func OnlyForm(form string) string {
 	if form == "" {
 		return ""
 	}
@@ -144,9 +145,9 @@ func onlyForm(form string) string {
 
 // reading is what named the route, the method and the id, and what says something else.
 // What says the same or nothing is shown with --verbose.
-func (e explanation) reading() (rows [][]string) {
+func (e Explanation) reading() (rows [][]string) {
 	r := e.Reading
-	if r == nil || r.Kind == "page" && !e.verbose {
+	if r == nil || r.Kind == "page" && !e.Verbose {
 		return nil
 	}
 	add := func(cells ...string) { rows = append(rows, cells) }
@@ -163,9 +164,9 @@ func (e explanation) reading() (rows [][]string) {
 		switch {
 		case s.Named:
 			add(s.Of, s.Value, "from "+e.placeOf(s))
-		case shown[same] && !e.verbose:
-		case e.verbose || s.Value != "" && s.Value != named[s.Of]:
-			add(e.palette.Faint("not"), e.palette.Faint(s.Value), e.palette.Faint(strings.TrimSuffix("from "+e.placeOf(s)+": "+s.Why, ": ")))
+		case shown[same] && !e.Verbose:
+		case e.Verbose || s.Value != "" && s.Value != named[s.Of]:
+			add(e.Palette.Faint("not"), e.Palette.Faint(s.Value), e.Palette.Faint(strings.TrimSuffix("from "+e.placeOf(s)+": "+s.Why, ": ")))
 			shown[same] = true
 		}
 	}
@@ -184,7 +185,7 @@ func (e explanation) reading() (rows [][]string) {
 }
 
 // message is how the body was read as a message of an AI agent.
-func (e explanation) message() (rows [][]string) {
+func (e Explanation) message() (rows [][]string) {
 	m := e.Reading.Message
 	if m == nil {
 		return nil
@@ -206,9 +207,9 @@ func (e explanation) message() (rows [][]string) {
 }
 
 // placeOf is the place of a source. Where no rewrite has changed the path there is one path.
-func (e explanation) placeOf(s dryrun.Source) string {
+func (e Explanation) placeOf(s dryrun.Source) string {
 	const path = "path "
-	if e.verbose || !strings.HasPrefix(s.In, path) {
+	if e.Verbose || !strings.HasPrefix(s.In, path) {
 		return s.In
 	}
 	for _, other := range e.Reading.Sources {
@@ -219,7 +220,7 @@ func (e explanation) placeOf(s dryrun.Source) string {
 	return s.In
 }
 
-func (e explanation) questions() (rows [][]string) {
+func (e Explanation) questions() (rows [][]string) {
 	for _, q := range e.Questions {
 		answer := q.Error
 		if answer == "" && q.Status != 0 {
@@ -230,24 +231,24 @@ func (e explanation) questions() (rows [][]string) {
 	return rows
 }
 
-func (e explanation) list(b *strings.Builder, heading string, items []string) {
+func (e Explanation) List(b *strings.Builder, heading string, items []string) {
 	var rows [][]string
 	for _, item := range items {
 		rows = append(rows, []string{item})
 	}
-	e.section(b, heading, rows)
+	e.Section(b, heading, rows)
 }
 
-// section writes rows with aligned columns below a heading.
-func (e explanation) section(b *strings.Builder, heading string, rows [][]string) {
+// Section writes rows with aligned columns below a heading.
+func (e Explanation) Section(b *strings.Builder, heading string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
 	b.WriteString("\n")
 	indent := ""
 	if heading != "" {
-		b.WriteString(e.palette.Strong(heading) + "\n")
+		b.WriteString(e.Palette.Strong(heading) + "\n")
 		indent = "  "
 	}
-	b.WriteString(aligned(indent, rows))
+	b.WriteString(terminal.Aligned(indent, rows))
 }

@@ -1,12 +1,12 @@
-package command
+package terminal
 
 import (
 	"slices"
 	"strings"
 )
 
-// aligned writes rows in columns. Colours take no width.
-func aligned(indent string, rows [][]string) string {
+// Aligned writes rows in columns. Colours take no width.
+func Aligned(indent string, rows [][]string) string {
 	var widths []int
 	rows = bounded(rows)
 	for _, row := range rows {

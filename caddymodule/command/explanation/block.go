@@ -1,4 +1,4 @@
-package command
+package explanation
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package command
+package explanation
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -17,15 +18,15 @@ const fewRules = 12
 // policies writes a line for each policy that was asked, and below it the rules that the
 // policy considered. Policies that say nothing share a line. Of many rules those for other
 // routes are only counted.
-func (e explanation) policies(b *strings.Builder) {
+func (e Explanation) policies(b *strings.Builder) {
 	if len(e.Policies) == 0 {
 		return
 	}
-	b.WriteString("\n" + e.palette.Strong("What the policies say") + "\n")
+	b.WriteString("\n" + e.Palette.Strong("What the policies say") + "\n")
 	var quiet []string
 	pass := func() {
 		if len(quiet) > 0 {
-			fmt.Fprintf(b, "  %s: %s\n", strings.Join(quiet, ", "), e.palette.Good("pass"))
+			fmt.Fprintf(b, "  %s: %s\n", strings.Join(quiet, ", "), e.Palette.Good("pass"))
 			quiet = nil
 		}
 	}
@@ -38,17 +39,17 @@ func (e explanation) policies(b *strings.Builder) {
 		}
 		pass()
 		fmt.Fprintf(b, "  %s: %s\n", p.Name, e.verdict(p))
-		b.WriteString(aligned("    ", e.rules(rules)))
+		b.WriteString(terminal.Aligned("    ", e.rules(rules)))
 	}
 	pass()
 }
 
-func (e explanation) verdict(p *dryrun.Policy) string {
+func (e Explanation) verdict(p *dryrun.Policy) string {
 	words := map[string]string{
-		"pass":         e.palette.Good("passes"),
-		"refuse":       e.palette.Bad("refuses"),
-		"would_refuse": e.palette.Odd("would refuse, only observes"),
-		"undecided":    e.palette.Odd("cannot decide"),
+		"pass":         e.Palette.Good("passes"),
+		"refuse":       e.Palette.Bad("refuses"),
+		"would_refuse": e.Palette.Odd("would refuse, only observes"),
+		"undecided":    e.Palette.Odd("cannot decide"),
 	}
 	text := cmp.Or(words[p.Verdict], p.Verdict)
 	if p.Name == "call" && p.Verdict == "undecided" { // no certain reading is what call refuses
@@ -62,7 +63,7 @@ func (e explanation) verdict(p *dryrun.Policy) string {
 
 // rulesOf returns the rules that a policy considered, and the one that decided if it is
 // none of them: login_only is no line of rules.
-func (e explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
+func (e Explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
 	rules := p.Rules
 	var last dryrun.Rule
 	switch {
@@ -86,14 +87,14 @@ func (e explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
 }
 
 // rules has a row for each rule: whether it matched, its place, why it did not, the rule.
-func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
-	if !e.verbose {
+func (e Explanation) rules(rules []dryrun.Rule) (rows [][]string) {
+	if !e.Verbose {
 		rules = oneForEach(rules)
 	}
 	left, builtIns := 0, 0
 	for _, r := range rules {
 		builtIn := r.Origin == policy.OriginBuiltIn
-		if !r.Matched && !e.verbose && (r.Why == "route" || r.Why == mixed) && (builtIn || len(rules) > fewRules) {
+		if !r.Matched && !e.Verbose && (r.Why == "route" || r.Why == mixed) && (builtIn || len(rules) > fewRules) {
 			left++
 			if builtIn {
 				builtIns++
@@ -107,15 +108,15 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 		if left == builtIns {
 			text = fmt.Sprintf("%d built-in rules", left)
 		}
-		rows = append(rows, []string{e.palette.Faint("no"), "", e.palette.Faint(mismatches["route"]), e.palette.Faint(text)})
+		rows = append(rows, []string{e.Palette.Faint("no"), "", e.Palette.Faint(mismatches["route"]), e.Palette.Faint(text)})
 	}
 	return rows
 }
 
-func (e explanation) ruleRow(r *dryrun.Rule) []string {
+func (e Explanation) ruleRow(r *dryrun.Rule) []string {
 	name := r.Rule
-	if e.verbose {
-		name = rowOf(r)
+	if e.Verbose {
+		name = r.Text()
 	}
 	row := []string{"no", routing.Place(r.At, r.Imported), mismatches[r.Why], name}
 	if r.Matched {
@@ -123,7 +124,7 @@ func (e explanation) ruleRow(r *dryrun.Rule) []string {
 		return row
 	}
 	for i := range row {
-		row[i] = e.palette.Faint(row[i])
+		row[i] = e.Palette.Faint(row[i])
 	}
 	return row
 }

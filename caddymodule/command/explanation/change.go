@@ -1,4 +1,4 @@
-package command
+package explanation
 
 import (
 	"fmt"
@@ -15,15 +15,15 @@ import (
 )
 
 // change writes the line that changes the answer, where it must stand and whom it concerns.
-func (e explanation) change(b *strings.Builder) {
+func (e Explanation) change(b *strings.Builder) {
 	c := e.Change
 	if line := e.takesBack(); line != "" {
-		e.list(b, "A line that is switched on decides. This takes it back", []string{line})
+		e.List(b, "A line that is switched on decides. This takes it back", []string{line})
 		return
 	}
 	if c == nil {
 		if e.Answer == dryrun.Refused || e.Answer == dryrun.WouldRefuse {
-			e.list(b, "No single line of rules changes the answer", []string{e.instead()})
+			e.List(b, "No single line of rules changes the answer", []string{e.instead()})
 		}
 		return
 	}
@@ -40,7 +40,7 @@ func (e explanation) change(b *strings.Builder) {
 	case c.Before != "":
 		stands = "before " + c.Before
 	}
-	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+stands), c.Line)
+	fmt.Fprintf(b, "\n%s\n  %s\n", e.Palette.Strong("A line that "+verb+", "+stands), c.Line)
 	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c))
 	if c.Risk != "" {
 		fmt.Fprintf(b, "  The catalogue calls the route risky: %s\n", c.Risk)
@@ -58,7 +58,7 @@ func (e explanation) change(b *strings.Builder) {
 }
 
 // takesBack is the command that takes the line back that is switched on and decides; "" if none does.
-func (e explanation) takesBack() string {
+func (e Explanation) takesBack() string {
 	rule := ""
 	switch {
 	case e.Decided != nil && e.Decided.Origin == policy.OriginSwitch:
@@ -77,7 +77,7 @@ func (e explanation) takesBack() string {
 }
 
 // instead says what to look at where no line helps.
-func (e explanation) instead() string {
+func (e Explanation) instead() string {
 	if n := len(e.Policies); n > 0 && e.Policies[n-1].Code == string(policy.CodePlatform) {
 		if e.As == string(dryrun.Key) {
 			return "A shop key counts on the shop's own routes only; elsewhere the platform takes it for a wrong name and password"
@@ -100,7 +100,7 @@ func narrows(rule, line string) bool {
 	return words[1] != other[1] || !strings.HasPrefix(other[2]+",", words[2]+",")
 }
 
-func (e explanation) policyName() string {
+func (e Explanation) policyName() string {
 	if e.Decision == nil {
 		return "README"
 	}

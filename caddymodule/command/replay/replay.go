@@ -1,4 +1,4 @@
-package command
+package replay
 
 import (
 	"cmp"
@@ -33,7 +33,7 @@ type attempt struct {
 }
 
 // run sets the answer of l, or what is missing.
-func (r *replay) run(ctx context.Context, l *logged) error {
+func (r *replay) run(ctx context.Context, l *Logged) error {
 	if err := r.findRoutes(); err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func passes(result *dryrun.Result) bool {
 	}
 	for i := range result.Policies {
 		for _, rule := range result.Policies[i].Rules {
-			if rule.Matched && strings.Contains(rowOf(&rule), "/:") {
+			if rule.Matched && strings.Contains(rule.Text(), "/:") {
 				return false
 			}
 		}
