@@ -1,6 +1,7 @@
 package switches
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func (b *Board) save() error {
 	for _, s := range all {
 		list = append(list, s)
 	}
-	slices.SortFunc(list, func(x, y setting) int { return int(x.Set - y.Set) })
+	slices.SortFunc(list, func(x, y setting) int { return cmp.Compare(x.Set, y.Set) })
 	if err := b.file.write(list); err != nil {
 		return errors.Join(ErrUnkept, err)
 	}
