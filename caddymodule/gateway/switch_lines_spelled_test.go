@@ -33,7 +33,9 @@ func TestSwitchLines_Spelled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				root := func(line string) bool { return strings.HasPrefix(line, "GET /cms-json/ ") || strings.HasPrefix(line, "GET /?rest_route=/ ") }
+				root := func(line string) bool {
+					return strings.HasPrefix(line, "GET /cms-json/ ") || strings.HasPrefix(line, "GET /?rest_route=/ ")
+				}
 				arrived := len(slices.DeleteFunc(p.received(), root)) > 0
 				if closed := word == "close"; arrived == closed && !s.Overrides {
 					t.Errorf("%s, %s, %s: %d, arrived %v", word, method, s.Name, x.Status, arrived)

@@ -20,6 +20,7 @@ type Explanation struct {
 	Verbose bool // also what did not matter
 }
 
+// Text is all of it.
 func (e Explanation) Text() string {
 	var b strings.Builder
 	b.WriteString(e.Headline() + "\n")
@@ -136,6 +137,7 @@ func onlyStatus(status int) string {
 	return fmt.Sprintf("(%d)", status)
 }
 
+// OnlyForm writes the form of a call behind it, "" for none.
 func OnlyForm(form string) string {
 	if form == "" {
 		return ""
@@ -231,6 +233,7 @@ func (e Explanation) questions() (rows [][]string) {
 	return rows
 }
 
+// List writes items below a heading, each on a line.
 func (e Explanation) List(b *strings.Builder, heading string, items []string) {
 	var rows [][]string
 	for _, item := range items {
