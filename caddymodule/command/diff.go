@@ -15,6 +15,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/compare"
 	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
@@ -26,12 +27,13 @@ import (
 // differ says what a change of a configuration opens and closes.
 type differ struct {
 	runningFlags
-	adapter        string
-	sites, headers []string
-	logs           []string
-	index, live    string
-	format         string
-	failOn         []string
+	adapter     string
+	choice      sitename.Choice
+	headers     []string
+	logs        []string
+	index, live string
+	format      string
+	failOn      []string
 }
 
 var (
@@ -42,7 +44,7 @@ var (
 func diffCommand() *cobra.Command {
 	d := &differ{}
 	cmd := &cobra.Command{
-		Use:   "diff [--running] [--site NAME]... [--index FILE | --for URL] [--log FILE]... [--fail-on opened|closed|any] [--format text|json|markdown] [OLD] NEW",
+		Use:   "diff [--running] [--site NAME | --tag TAG]... [--index FILE | --for URL] [--log FILE]... [--fail-on opened|closed|any] [--format text|json|markdown] [OLD] NEW",
 		Short: "Says which calls a change of your configuration opens and closes",
 		Long: `Compares two configurations, for every call and every caller that either side names,
 by the reasoning of proofs, and says which calls pass that were refused, and which are
@@ -62,7 +64,7 @@ configurations does not load; 3 a site could not be compared.`,
 	f := cmd.Flags()
 	f.StringVarP(&d.adapter, "adapter", "a", "", "name of the config adapter of both (default by the name of each file)")
 	d.add(cmd, "compare with the configuration of the running Caddy, in place of OLD")
-	f.StringArrayVar(&d.sites, "site", nil, "site to compare, as the command status names it; * stands for any text")
+	addChoice(f, &d.choice, " (default all)")
 	f.StringVar(&d.index, "index", "", "file with a saved REST root: only its routes count")
 	f.StringVar(&d.live, "for", "", "URL of the site whose REST root is read, by one GET: only its routes count")
 	f.StringArrayVarP(&d.headers, "header", "H", nil, "header line of that GET, \"Name: value\"")
@@ -134,7 +136,7 @@ func (d *differ) check(cmd *cobra.Command, args []string) error {
 func (d *differ) report(cmd *cobra.Command, args []string) (_ *compare.Report, err error) {
 	progress := terminal.NewProgress(cmd.ErrOrStderr())
 	defer progress.End()
-	o := compare.Options{Sites: d.sites, Step: func(site string) { progress.Step("comparing %s", site) }}
+	o := compare.Options{Choice: d.choice, Step: func(site string) { progress.Step("comparing %s", site) }}
 	if o.Index, err = d.routes(cmd.Context()); err != nil {
 		return nil, err
 	}

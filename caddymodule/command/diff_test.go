@@ -185,9 +185,9 @@ func inShort(r *compare.Report, status int) string {
 func TestDiff_Choice(t *testing.T) {
 	two := func(line string) string {
 		of := shop("login_only", line)
-		return of + strings.Replace(of, "shop.", "blog.", 1) + strings.Replace(loginShop, "shop.", "x.", 1)
+		return of + strings.NewReplacer("shop.", "blog.", "login_only", "login_only\n\t\ttag blogs").Replace(of) + strings.Replace(loginShop, "shop.", "x.", 1)
 	}
-	for flag, want := range map[string]string{"--site=blog.*": "[blog.example.com]", "--site=*": "[shop.example.com blog.example.com]", "--site=x.example.com": "[]"} {
+	for flag, want := range map[string]string{"--site=blog.*": "[blog.example.com]", "--site=*": "[shop.example.com blog.example.com]", "--site=x.example.com": "[]", "--tag=blogs": "[blog.example.com]"} {
 		report, status := diffed(t, two("allow users /a/b"), two("allow anyone /a/b"), flag)
 		if got := fmt.Sprint(report.Sites.Changed); status != 0 || got != want {
 			t.Errorf("%s: %d, %s", flag, status, got)

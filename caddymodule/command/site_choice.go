@@ -2,46 +2,34 @@ package command
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
-	"github.com/restwarden/restwarden/policies/typo"
 )
-
-// maxNamed bounds the sites that a question names.
-const maxNamed = 5
-
-// counted says which sites are meant: "a.example", "3 sites (a.example, b.example, c.example)".
-func counted(sites []string) string {
-	if len(sites) == 1 {
-		return sites[0]
-	}
-	named := strings.Join(sites[:min(len(sites), maxNamed)], ", ")
-	if more := len(sites) - maxNamed; more > 0 {
-		named += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%d sites (%s)", len(sites), named)
-}
 
 // siteChoice says which sites of a running Caddy a command is about.
 type siteChoice struct {
-	sites []string
-	yes   bool
+	sitename.Choice
+	yes bool
+}
+
+// addChoice adds the flags that say which sites are meant; more says which ones without any.
+func addChoice(f *pflag.FlagSet, c *sitename.Choice, more string) {
+	f.StringArrayVar(&c.Sites, "site", nil, "the site, as the command status names it; * stands for any text; may be repeated"+more)
+	f.StringArrayVar(&c.Tags, "tag", nil, "the sites whose directive has this tag, beside those of --site; may be repeated")
 }
 
 func (s *siteChoice) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringArrayVar(&s.sites, "site", nil, "the site, as the command status names it; * stands for any text; may be repeated")
-	f.BoolVar(&s.yes, "yes", false, "do not ask; what has to be confirmed needs it without a terminal")
+	addChoice(cmd.Flags(), &s.Choice, "")
+	cmd.Flags().BoolVar(&s.yes, "yes", false, "do not ask; what has to be confirmed needs it without a terminal")
 }
 
 // chosen returns the sites that are meant, in the order of Caddy.
@@ -50,37 +38,23 @@ func (s *siteChoice) chosen(cmd *cobra.Command, c *adminapi.Client) (names []str
 	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
 		return nil, err
 	}
-	return s.among(&list)
+	return among(&s.Choice, list.Sites)
 }
 
-// among returns the sites of a list that are meant.
-func (s *siteChoice) among(list *adminapi.Sites[adminapi.Site, json.RawMessage]) (names []string, err error) {
-	var all []string
-	for i := range list.Sites {
-		if name := list.Sites[i].Site; !slices.Contains(all, name) {
-			all = append(all, name)
-		}
+// among returns the sites of a list that are meant, by name: one of whose directives is.
+func among(c *sitename.Choice, list []adminapi.Site) ([]string, error) {
+	var all []sitename.Site
+	for i := range list {
+		all = append(all, sitename.Site{Names: []string{list[i].Site}, Tags: list[i].Tags})
 	}
-	for _, pattern := range s.sites {
-		fit := func(name string) bool { return sitename.Fits(pattern, name) }
-		if !slices.ContainsFunc(all, fit) {
-			return nil, usage(fmt.Errorf("no site is called %q: %s", pattern, cmp.Or(typo.Hint(pattern, all...), counted(all))))
-		}
-	}
-	for _, name := range all {
-		if s.wants(name) {
-			names = append(names, name)
-		}
+	names, err := c.Among(all)
+	if err != nil {
+		return nil, usage(err)
 	}
 	return names, nil
 }
 
-// wants tells whether a site is meant; without --site each is.
-func (s *siteChoice) wants(name string) bool {
-	return len(s.sites) == 0 || slices.ContainsFunc(s.sites, func(pattern string) bool { return sitename.Fits(pattern, name) })
-}
-
-var errNoSite = errors.New("--site: name the site")
+var errNoSite = errors.New("--site or --tag: name the sites")
 
 // sure asks on a terminal whether a switch of some sites is meant, unless --yes says so. Without a terminal there is nobody to ask, and
 // --yes is needed where needed tells so.
@@ -90,9 +64,9 @@ func (s *siteChoice) sure(cmd *cobra.Command, what string, sites []string, neede
 	case s.yes, !asks && !needed:
 		return nil
 	case !asks:
-		return usage(fmt.Errorf("without a terminal, --yes must confirm: %s at %s", what, counted(sites)))
+		return usage(fmt.Errorf("without a terminal, --yes must confirm: %s at %s", what, sitename.Counted(sites)))
 	}
-	cmd.PrintErrf("%s at %s? [y/N] ", escapedText(what), escapedText(counted(sites)))
+	cmd.PrintErrf("%s at %s? [y/N] ", escapedText(what), escapedText(sitename.Counted(sites)))
 	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
 	if word := strings.ToLower(strings.TrimSpace(answer)); err != nil || word != "y" && word != "yes" {
 		return errors.New("nothing was switched")

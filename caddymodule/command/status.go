@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/typo"
 )
@@ -29,7 +30,8 @@ func nameOf(s *adminapi.Site) string {
 // statusFlags say what "caddy restwarden status" shows, and how.
 type statusFlags struct {
 	admin              adminFlags
-	format, site       string
+	format             string
+	choice             sitename.Choice
 	web                bool
 	listen, secretFile string
 }
@@ -37,12 +39,13 @@ type statusFlags struct {
 func statusCommand() *cobra.Command {
 	var flags statusFlags
 	cmd := &cobra.Command{
-		Use:   "status [--site SITE] [--format text|json] [--web [--listen ADDRESS] [--secret-file FILE]] [--address ADDRESS]",
+		Use:   "status [--site SITE | --tag TAG]... [--format text|json] [--web [--listen ADDRESS] [--secret-file FILE]] [--address ADDRESS]",
 		Short: "Shows the sites that a running Caddy guards",
 		Long: `Shows each site that a running Caddy guards: its mode, whether a lockdown is in
 force, the release of the shop, how many questions were asked, how many refusals
 are kept, what does not fit the site, the last change of its REST routes, and
-whether Redis is lost. With --site, that site and its last refusals.
+whether Redis is lost. With --site or --tag, those sites; of a single one its last
+refusals follow.
 
 With --web, prints the address of a page that shows the same, with refusals as they
 happen and buttons for the switches, and serves it until interrupted. With --site as
@@ -53,7 +56,7 @@ well, the page shows that site alone and switches nothing.`,
 	flags.admin.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&flags.format, "format", "text", "text or json")
-	f.StringVar(&flags.site, "site", "", "the site (default all)")
+	addChoice(f, &flags.choice, " (default all)")
 	f.BoolVar(&flags.web, "web", false, "serve a page for a browser until interrupted")
 	f.StringVar(&flags.listen, "listen", "127.0.0.1:0", "with --web: address of the page; with port 0 a free one")
 	f.StringVar(&flags.secretFile, "secret-file", "", "with --web: file with the secret that makes the page's address, made if missing (default: another address each time)")
@@ -78,28 +81,34 @@ well, the page shows that site alone and switches nothing.`,
 	return cmd
 }
 
-// print prints the sites, or one with its last refusals.
+// print prints the sites that are meant, and of a single one its last refusals.
 func (f *statusFlags) print(cmd *cobra.Command, c *adminapi.Client) error {
 	var list adminapi.Sites[json.RawMessage, json.RawMessage]
-	if f.site != "" {
+	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
+		return err
+	}
+	all := make([]adminapi.Site, len(list.Sites))
+	for i, text := range list.Sites {
+		if err := json.Unmarshal(text, &all[i]); err != nil {
+			return err
+		}
+	}
+	names, err := among(&f.choice, all)
+	if err != nil {
+		return err
+	}
+	if len(names) == 1 && !f.choice.All() {
 		var last adminapi.Refusals[json.RawMessage]
-		if err := asked(c.Ask(cmd.Context(), "GET", adminapi.Named(adminapi.RefusalsPath, f.site), nil, &last)); err != nil {
+		if err := asked(c.Ask(cmd.Context(), "GET", adminapi.Named(adminapi.RefusalsPath, names[0]), nil, &last)); err != nil {
 			return err
 		}
 		list.Refusals = last.Refusals
 	}
-	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
-		return err
-	}
 	var sites []adminapi.Site
 	kept := list.Sites[:0]
-	for _, text := range list.Sites {
-		var s adminapi.Site
-		if err := json.Unmarshal(text, &s); err != nil {
-			return err
-		}
-		if f.site == "" || s.Site == f.site {
-			kept, sites = append(kept, text), append(sites, s)
+	for i, text := range list.Sites {
+		if slices.Contains(names, all[i].Site) {
+			kept, sites = append(kept, text), append(sites, all[i])
 		}
 	}
 	if list.Sites = kept; f.format == "json" {

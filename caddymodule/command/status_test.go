@@ -35,6 +35,37 @@ func TestStatus_Escapes(t *testing.T) {
 	}
 }
 
+// TestStatus_Choice: the sites of names and tags are shown, and the last refusals of a single one.
+func TestStatus_Choice(t *testing.T) {
+	t.Parallel()
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"v":1,"sites":[{"site":"a.example","mode":"enforce","tags":["shops"]},{"site":"b.example","mode":"enforce"},{"site":"c.example","mode":"enforce","tags":["shops","eu"]}]}`
+		if r.URL.Path == "/restwarden/sites/c.example/refusals" {
+			answer = `{"v":1,"refusals":[{"code":"rest_not_logged_in"}]}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(admin.Close)
+	for flags, want := range map[string]string{
+		"": "a b c", "--tag shops": "a c", "--tag eu": "c refused", "--site b.example --tag eu": "b c", "--site *.example": "a b c", "--site c*": "c refused", "--tag none": "",
+		"--web --tag eu": "", "--web --site a.example --site b.example": "",
+	} {
+		out, problems, status := command.Run(nil, append([]string{"status", "--address", strings.TrimPrefix(admin.URL, "http://")}, strings.Fields(flags)...)...)
+		var got []string
+		for _, word := range []string{"a", "b", "c"} {
+			if strings.Contains(out, word+".example") {
+				got = append(got, word)
+			}
+		}
+		if strings.Contains(out, "rest_not_logged_in") {
+			got = append(got, "refused")
+		}
+		if strings.Join(got, " ") != want || (status == 2) != (want == "") {
+			t.Errorf("%s: %d %v %s", flags, status, got, problems)
+		}
+	}
+}
+
 // TestStatus_Misread: below the table the status says how many pages were misread, and what
 // does not tell.
 func TestStatus_Misread(t *testing.T) {

@@ -34,9 +34,13 @@ const (
 func (f *statusFlags) serve(cmd *cobra.Command, c *adminapi.Client) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	path := adminapi.SitesPath
-	if f.site != "" {
-		path = adminapi.Named(adminapi.RefusalsPath, f.site)
+	path, site := adminapi.SitesPath, ""
+	switch {
+	case len(f.choice.Sites) > 1, len(f.choice.Tags) > 0:
+		return usage(errors.New("--web: a page shows all sites, or the one of --site"))
+	case len(f.choice.Sites) == 1:
+		site = f.choice.Sites[0]
+		path = adminapi.Named(adminapi.RefusalsPath, site)
 	}
 	var answer json.RawMessage
 	if err := asked(c.Ask(ctx, http.MethodGet, path, nil, &answer)); err != nil {
@@ -55,7 +59,7 @@ func (f *statusFlags) serve(cmd *cobra.Command, c *adminapi.Client) error {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "the page is not encrypted, and %s can be reached from other machines\n", to) // the page is served all the same
 	}
 	page := statuspage.New(c, secret)
-	if err := f.printPage(cmd.OutOrStdout(), "http://"+dialled(to)+page.Path(f.site)); err != nil {
+	if err := f.printPage(cmd.OutOrStdout(), "http://"+dialled(to)+page.Path(site)); err != nil {
 		return err
 	}
 	return page.Serve(ctx, listener)

@@ -30,7 +30,7 @@ type lineSwitcher struct {
 func openCommand() *cobra.Command {
 	s := &lineSwitcher{word: switches.KindOpen}
 	cmd := &cobra.Command{
-		Use:   "open --site SITE... --for DURATION [--yes] [METHODS] ROUTE | --plugin NAME | --list [--format text|json|caddyfile]",
+		Use:   "open --site SITE | --tag TAG... --for DURATION [--yes] [METHODS] ROUTE | --plugin NAME | --list [--format text|json|caddyfile]",
 		Short: "Opens calls of sites of a running Caddy to anyone for a while",
 		Long: `Opens the calls of a route to anyone, for 7 days at most and without a reload. It gives
 way to every line of yours that refuses the caller or asks for a signature, to built-in
@@ -52,7 +52,7 @@ that make it last.`,
 func closeCommand() *cobra.Command {
 	s := &lineSwitcher{word: switches.KindClose}
 	cmd := &cobra.Command{
-		Use:   "close --site SITE... [--for DURATION] [METHODS] ROUTE | --list [--format text|json]",
+		Use:   "close --site SITE | --tag TAG... [--for DURATION] [METHODS] ROUTE | --list [--format text|json]",
 		Short: "Closes calls of a running Caddy's sites to everybody whom the platform has not verified",
 		Long: `Closes the calls of a route to everybody whom the platform has not verified, whatever the
 rules and modes say, without a reload: for the night in which a hole becomes known.
@@ -157,7 +157,7 @@ func (s *lineSwitcher) body(cmd *cobra.Command, args []string) (*adminapi.LineSw
 		return nil, nil
 	case cmd.Flags().Changed("format"):
 		return nil, errors.New("--format: only with --list")
-	case len(s.choice.sites) == 0:
+	case s.choice.All():
 		return nil, errNoSite
 	case s.plugin != "" && len(args) > 0:
 		return nil, errors.New("--plugin: a plugin has its own routes")

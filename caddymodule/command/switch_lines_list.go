@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,8 @@ func (s *lineSwitcher) show(cmd *cobra.Command, c *adminapi.Client) error {
 	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
 		return err
 	}
-	if _, err := s.choice.among(&list); err != nil {
+	names, err := among(&s.choice.Choice, list.Sites)
+	if err != nil {
 		return err
 	}
 	found, seen := []listedLines{}, map[string]bool{}
@@ -36,7 +38,7 @@ func (s *lineSwitcher) show(cmd *cobra.Command, c *adminapi.Client) error {
 		if s.word == switches.KindClose {
 			lines = site.Closes
 		}
-		if s.choice.wants(site.Site) && len(lines) > 0 && !seen[site.Site] {
+		if slices.Contains(names, site.Site) && len(lines) > 0 && !seen[site.Site] {
 			seen[site.Site] = true
 			found = append(found, listedLines{site.Site, lines})
 		}

@@ -10,17 +10,36 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command"
 )
 
+// TestClose_Tag: a line is switched at the sites of a tag, at each once, and at no other.
+func TestClose_Tag(t *testing.T) {
+	t.Parallel()
+	var posted []string
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"v":1,"sites":[{"site":"a.example","tags":["shops"]},{"site":"b.example"},{"site":"c.example"},{"site":"c.example","tags":["eu","shops"]}]}`
+		if r.Method == http.MethodPost {
+			posted = append(posted, r.URL.Path)
+			answer = `{"site":"x","line":"/x","on":true,"gateways":"this one"}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(admin.Close)
+	out, problems, status := command.Run(nil, "close", "--address", strings.TrimPrefix(admin.URL, "http://"), "--tag", "shops", "/x")
+	if want := "/restwarden/sites/a.example/close /restwarden/sites/c.example/close"; status != 0 || strings.Join(posted, " ") != want {
+		t.Errorf("%d %s\n%s\n%q", status, problems, out, posted)
+	}
+}
+
 // TestClose_ListsNoSite: a site that is misspelled is not shown as one where nothing is closed.
 func TestClose_ListsNoSite(t *testing.T) {
 	t.Parallel()
 	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a.example","closes":[{"line":"/x"}]},{"site":"b.example"}]}`)
+		_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a.example","closes":[{"line":"/x"}]},{"site":"b.example","tags":["blogs"]}]}`)
 	}))
 	t.Cleanup(admin.Close)
-	for site, want := range map[string]int{"a.example": 0, "b.*": 0, "a.exmaple": 2} {
-		out, _, status := command.Run(nil, "close", "--list", "--address", strings.TrimPrefix(admin.URL, "http://"), "--site", site)
-		if status != want || strings.Contains(out, "close /x") != (site == "a.example") {
-			t.Errorf("%s: %d\n%s", site, status, out)
+	for flag, want := range map[string]int{"--site=a.example": 0, "--site=b.*": 0, "--tag=blogs": 0, "--site=a.exmaple": 2, "--tag=blog": 2} {
+		out, _, status := command.Run(nil, "close", "--list", "--address", strings.TrimPrefix(admin.URL, "http://"), flag)
+		if status != want || strings.Contains(out, "close /x") != (flag == "--site=a.example") {
+			t.Errorf("%s: %d\n%s", flag, status, out)
 		}
 	}
 }

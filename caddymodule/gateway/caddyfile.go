@@ -44,6 +44,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		prefix <name>
 //		release auto|<x.y>[.<z>]
 //		mode enforce|observe
+//		tag <name>...
 //		request_id on|off
 //		misread count|refuse
 //		journal writes|all|off
@@ -149,6 +150,7 @@ var gatewayOptions = map[string]func(*Gateway, policy.Option) error{
 	"alias":   (*Gateway).aliasOption,
 	"release": func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Release, validateRelease) },
 	"mode":    func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Mode, policy.Mode.Validate) },
+	"tag":     (*Gateway).tagOption,
 	"misread": func(g *Gateway, o policy.Option) (err error) {
 		g.Misread, err = o.Word(misreadCount, misreadRefuse)
 		return err

@@ -24,6 +24,7 @@ import (
 // ServedSite is what a gateway says of the site that a request has reached.
 type ServedSite struct {
 	Name, Base   string
+	Tags         []string // of the directive
 	Prefix       string // of the pretty form, without slashes
 	Aliases      []call.Alias
 	At, Imported string
@@ -129,7 +130,7 @@ func SwitchesOf(on *adminapi.Site) (*policy.Switches, error) {
 // readDry reports a reading to the dry run.
 func (s *site) readDry(r *http.Request, c *call.Call) {
 	s.g.app.dry.Read(r, originalURL(r), &ServedSite{
-		Name: s.Name, Base: s.Base, Prefix: s.Prefix, Aliases: s.g.Alias, At: s.g.At, Imported: s.g.Imported.At(""), ImportedAt: s.importedAt,
+		Name: s.Name, Tags: s.g.Tag, Base: s.Base, Prefix: s.Prefix, Aliases: s.g.Alias, At: s.g.At, Imported: s.g.Imported.At(""), ImportedAt: s.importedAt,
 		Reader: s.reader, Said: s.said, Chain: s.chain, Policies: &s.Site,
 	}, c)
 }

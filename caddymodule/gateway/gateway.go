@@ -81,11 +81,13 @@ type Gateway struct {
 	// Imported says where the lines of the directive were imported, for messages and
 	// records.
 	Imported option.Imports `json:"imported,omitempty"`
+	// Tag are words by which commands choose the site among others. They change no decision.
+	Tag []string `json:"tag,omitempty"`
 	// Lines are the places of the lines that the site has given to the snippet with the directive.
 	// Its rules call them "{block}:1" and so on.
 	Lines option.Lines `json:"lines,omitempty"`
 	// SameAs is the Content of a directive of the same configuration that says all for this one,
-	// which has its own At, Imported and Lines only. The Caddyfile writes equal directives so.
+	// which has its own At, Imported, Lines and Tag only. The Caddyfile writes equal directives so.
 	SameAs string `json:"same_as,omitempty"`
 
 	app    *App
@@ -170,7 +172,7 @@ func (g *Gateway) placed(err error) error {
 func (g *Gateway) Validate() error {
 	_, identity := g.Identity.options()
 	return cmp.Or(
-		validatePlatform(g.Platform), validateBase(g.Base), g.Prefix.Validate(), validateAliases(g.Alias), validateRelease(g.Release), g.Mode.Validate(),
+		validatePlatform(g.Platform), validateBase(g.Base), g.Prefix.Validate(), validateAliases(g.Alias), validateRelease(g.Release), g.Mode.Validate(), validateTags(g.Tag),
 		typo.CheckOption("request_id", g.RequestID, "on", "off"), validateMisread(g.Misread), validateJournal(g.Journal), g.Credentials.Validate(), identity,
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),

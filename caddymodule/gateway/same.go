@@ -13,12 +13,12 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Content identifies what g says: everything but where the directive itself stands and was imported.
+// Content identifies what g says: everything but where the directive itself stands and was imported, and its tags.
 // Where its rules stand is part of it, since the log names their lines. The order of members is not:
 // Caddy changes it.
 func (g *Gateway) Content() string {
 	only := *g
-	only.At, only.Imported, only.Lines = "", nil, nil
+	only.own(new(Gateway))
 	text, err := json.Marshal(&only)
 	if err != nil {
 		panic(err) // PoliciesRaw has been read from JSON, or written to it
@@ -42,7 +42,9 @@ func saidBefore(h httpcaddyfile.Helper, g *Gateway) *Gateway {
 	}
 	content := g.Content()
 	if said[content] && len(g.PoliciesRaw) > 0 { // else g is shorter than a reference
-		return &Gateway{SameAs: content, At: g.At, Imported: g.Imported, Lines: g.Lines}
+		same := &Gateway{SameAs: content}
+		same.own(g)
+		return same
 	}
 	said[content] = true
 	return g
@@ -78,8 +80,8 @@ func (g *Gateway) resolve(said map[string]*Gateway) error {
 	if g.SameAs == "" {
 		return nil
 	}
-	own := Gateway{SameAs: g.SameAs, At: g.At, Imported: g.Imported, Lines: g.Lines}
-	if g.Content() != own.Content() {
+	own, reference := *g, Gateway{SameAs: g.SameAs}
+	if g.Content() != reference.Content() {
 		return errors.New("same_as: says all that the directive does; remove it, or what else the directive says")
 	}
 	same, ok := said[g.SameAs]
@@ -87,6 +89,12 @@ func (g *Gateway) resolve(said map[string]*Gateway) error {
 		return fmt.Errorf("same_as: there is no directive %s; the one that it meant has been changed or removed", g.SameAs)
 	}
 	*g = *same
-	g.SameAs, g.At, g.Imported, g.Lines = own.SameAs, own.At, own.Imported, own.Lines
+	g.SameAs = own.SameAs
+	g.own(&own)
 	return nil
+}
+
+// own gives g what no reference takes from the directive that it refers to: where a directive stands, and its tags.
+func (g *Gateway) own(of *Gateway) {
+	g.At, g.Imported, g.Lines, g.Tag = of.At, of.Imported, of.Lines, of.Tag
 }

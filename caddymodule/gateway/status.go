@@ -42,7 +42,7 @@ func (s *site) status(now time.Time) adminapi.Site {
 	configured := string(s.g.mode())
 	bytes, limit := s.spool.Held(s.Name)
 	st := adminapi.Site{
-		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Mode: configured, Configured: configured,
+		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Tags: s.g.Tag, Mode: configured, Configured: configured,
 		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: adminapi.Spool{Bytes: bytes, Limit: limit},
 		Problems: s.problems(), Refusals: len(s.state.last.All()),
 		Routes: s.state.roots.status(), Misread: s.misreadStatus(),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/diff"
 	"github.com/restwarden/restwarden/policies/index"
@@ -20,8 +21,8 @@ type Side struct {
 
 // Options are what to compare.
 type Options struct {
-	// Sites are the names of those that count, with * for any text; none for all.
-	Sites []string
+	// Choice says which sites count, by the names, hosts and tags of either side.
+	sitename.Choice
 	// Index has the routes of the sites; nil where they are not known.
 	Index *index.Index
 	// Switches are in force at sites of the old configuration. Whether they stay is found out.
@@ -91,7 +92,7 @@ func New(ctx context.Context, before, after Side, o Options) (*Report, *Counter,
 	}
 	for _, s := range o.Switches {
 		unrooted := c.before.home(s.Site) == nil // of a directive that gets no request for a REST root
-		if s.Stays = s.Site == "" || c.after.home(s.Site) != nil || unrooted && after.Config.Guards(s.Site); s.Site == "" || c.wanted(s.Site) {
+		if s.Stays = s.Site == "" || c.after.home(s.Site) != nil || unrooted && after.Config.Guards(s.Site); s.Site == "" || c.wantsNamed(s.Site) {
 			c.report.Switches = append(c.report.Switches, s)
 		}
 	}

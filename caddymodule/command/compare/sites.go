@@ -11,15 +11,22 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/diff"
-	"github.com/restwarden/restwarden/policies/policy"
-	"github.com/restwarden/restwarden/policies/typo"
 )
 
-// wanted tells whether a site counts.
-func (c *comparer) wanted(names ...string) bool {
-	return len(c.Sites) == 0 || slices.ContainsFunc(c.Sites, func(pattern string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return sitename.Fits(pattern, name) })
-	})
+// wanted tells whether what answers at a host counts, by either side.
+func (c *comparer) wanted(host string, homes ...*dryrun.Home) bool {
+	s := sitename.Site{Names: []string{host}}
+	for _, home := range homes {
+		if home != nil {
+			s.Names, s.Tags = append(s.Names, home.Name), append(s.Tags, home.Tags...)
+		}
+	}
+	return c.Wants(s)
+}
+
+// wantsNamed tells whether the site of a name counts.
+func (c *comparer) wantsNamed(name string) bool {
+	return c.wanted(name, c.before.home(name), c.after.home(name))
 }
 
 // named checks that there are the sites that are named, and any at all.
@@ -28,19 +35,11 @@ func (c *comparer) named() error {
 	if len(homes) == 0 && len(c.before.parts.said)+len(c.after.parts.said) == 0 {
 		return errors.New("neither configuration has the directive restwarden")
 	}
-	var names []string
+	var all []sitename.Site
 	for _, home := range homes {
-		names = append(names, home.Name)
-		names = append(names, home.Policies.Hosts...)
+		all = append(all, sitename.Site{Names: append([]string{home.Name}, home.Policies.Hosts...), Tags: home.Tags})
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	for _, pattern := range c.Sites {
-		if !slices.ContainsFunc(names, func(name string) bool { return sitename.Fits(pattern, name) }) {
-			return fmt.Errorf("--site: no configuration guards %q%s", pattern, policy.Prefixed(": ", typo.Hint(pattern, names...)))
-		}
-	}
-	return nil
+	return c.Check(all)
 }
 
 // home returns the site of a name, or nil.
@@ -123,7 +122,7 @@ func (c *comparer) sites(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !c.wanted(hostOf(address), nameOf(old), nameOf(now)) {
+		if !c.wanted(hostOf(address), old, now) {
 			continue
 		}
 		switch {

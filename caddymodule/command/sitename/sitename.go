@@ -1,7 +1,94 @@
 // Package sitename tells which sites a command means.
 package sitename
 
-import "strings"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
+)
+
+// Choice says which sites are meant: those that one of Sites or Tags names. The zero Choice means all.
+type Choice struct {
+	Sites []string // names, in which * stands for any text
+	Tags  []string
+}
+
+// Site is a site that may be meant. A site may stand in a list several times, once for each directive.
+type Site struct {
+	Names []string // the first is the one by which it is known
+	Tags  []string
+}
+
+// All tells whether nothing is named.
+func (c *Choice) All() bool { return len(c.Sites)+len(c.Tags) == 0 }
+
+// Wants tells whether a site is meant.
+func (c *Choice) Wants(s Site) bool {
+	return c.All() || slices.ContainsFunc(c.Sites, s.named) || slices.ContainsFunc(c.Tags, s.tagged)
+}
+
+func (s Site) named(pattern string) bool {
+	return slices.ContainsFunc(s.Names, func(name string) bool { return Fits(pattern, name) })
+}
+
+func (s Site) tagged(tag string) bool { return slices.Contains(s.Tags, tag) }
+
+// Among returns the names of the sites of a list that are meant, each once and in its order. The error names what fits no site.
+func (c *Choice) Among(all []Site) (names []string, err error) {
+	if err := c.Check(all); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if name := all[i].Names[0]; c.Wants(all[i]) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Check tells what of the choice fits no site of a list.
+func (c *Choice) Check(all []Site) error {
+	for _, pattern := range c.Sites {
+		if !slices.ContainsFunc(all, func(s Site) bool { return s.named(pattern) }) {
+			known := sorted(all, func(s Site) []string { return s.Names })
+			return fmt.Errorf("no site is called %q: %s", pattern, cmp.Or(typo.Hint(pattern, known...), Counted(known)))
+		}
+	}
+	for _, tag := range c.Tags {
+		if !slices.ContainsFunc(all, func(s Site) bool { return s.tagged(tag) }) {
+			known := sorted(all, func(s Site) []string { return s.Tags })
+			return fmt.Errorf("no site has the tag %q%s", tag, policy.Prefixed(": ", cmp.Or(typo.Hint(tag, known...), strings.Join(known, ", "))))
+		}
+	}
+	return nil
+}
+
+func sorted(all []Site, of func(Site) []string) (words []string) {
+	for i := range all {
+		words = append(words, of(all[i])...)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// maxNamed bounds the sites that Counted names.
+const maxNamed = 5
+
+// Counted says which sites are meant: "a.example", "3 sites (a.example, b.example, c.example)".
+func Counted(sites []string) string {
+	if len(sites) == 1 {
+		return sites[0]
+	}
+	named := strings.Join(sites[:min(len(sites), maxNamed)], ", ")
+	if more := len(sites) - maxNamed; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%d sites (%s)", len(sites), named)
+}
 
 // Fits tells whether the name of a site fits a pattern, in which * stands for any text.
 func Fits(pattern, name string) bool {

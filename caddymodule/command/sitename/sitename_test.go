@@ -18,3 +18,36 @@ func TestFits(t *testing.T) {
 		}
 	}
 }
+
+// TestChoice: each --site and --tag adds sites, and one that fits none is an error that names near ones.
+func TestChoice(t *testing.T) {
+	t.Parallel()
+	all := []Site{
+		{Names: []string{"a.example", "www.a.example"}, Tags: []string{"shops"}},
+		{Names: []string{"b.example"}},
+		{Names: []string{"b.example"}, Tags: []string{"shops", "eu"}}, // another directive of the site
+		{Names: []string{"c.example"}, Tags: []string{"blogs"}},
+	}
+	for words, want := range map[string]string{
+		"|": "a.example b.example c.example", "b.example|": "b.example", "www.*|": "a.example", "|shops": "a.example b.example", "c.*|eu": "b.example c.example",
+		"*|blogs":      "a.example b.example c.example",
+		"a.exmaple|":   `no site is called "a.exmaple": did you mean a.example?`,
+		"|shop":        `no site has the tag "shop": did you mean shops?`,
+		"a.example|*":  `no site has the tag "*": blogs, eu, shops`,
+		"zzzzzzzzzz*|": `no site is called "zzzzzzzzzz*": 4 sites (a.example, b.example, c.example, www.a.example)`,
+	} {
+		site, tag, _ := strings.Cut(words, "|")
+		c := Choice{Sites: strings.Fields(site), Tags: strings.Fields(tag)}
+		names, err := c.Among(all)
+		got := strings.Join(names, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s", words, got)
+		}
+	}
+	if _, err := (&Choice{Tags: []string{"x"}}).Among([]Site{{Names: []string{"a"}}}); err == nil || err.Error() != `no site has the tag "x"` {
+		t.Error(err)
+	}
+}
