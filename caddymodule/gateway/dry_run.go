@@ -25,7 +25,7 @@ import (
 type ServedSite struct {
 	Name, Base   string
 	Tags         []string // of the directive
-	Prefix       string // of the pretty form, without slashes
+	Prefix       string   // of the pretty form, without slashes
 	Aliases      []call.Alias
 	At, Imported string
 	ImportedAt   func(at string) string // where the line at a place was imported
