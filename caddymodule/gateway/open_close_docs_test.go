@@ -65,7 +65,7 @@ func TestDocs_OpenClose(t *testing.T) {
 		"open --site shop.example.com --for 8d --yes POST /acme/v1/x":               {2, "", "for: 8d is not between 0s and 7d"},
 		"open --site shop.example.com --for soon --yes POST /acme/v1/x":             {2, "", `--for: \"soon\" is not a duration`},
 		"open --site shop.example.com --yes POST /acme/v1/x":                        {2, "", "--for: say how long"},
-		"open --for 1h --yes POST /acme/v1/x":                                       {2, "", "--site: name the site"},
+		"open --for 1h --yes POST /acme/v1/x":                                       {2, "", "--site or --tag: name the sites"},
 		"open --site shop.example.com --for 1h --yes POST":                          {2, "", "name one route"},
 		"open --site shop.example.com --for 1h --yes PST /acme/v1/x":                {2, "", "did you mean POST"},
 		"open --site shop.example.com --for 1h --yes /acme/**":                      {2, "", "opens whatever is below"},
