@@ -130,10 +130,12 @@ func (g *Gateway) Provision(ctx caddy.Context) error {
 }
 
 func (g *Gateway) provision(ctx caddy.Context) error {
-	if g.SameAs == "" {
-		if err := g.Validate(); err != nil {
-			return err
-		}
+	check := g.Validate
+	if g.SameAs != "" { // the rest is checked where it stands
+		check = func() error { return validateTags(g.Tag) }
+	}
+	if err := check(); err != nil {
+		return err
 	}
 	app, err := appOf(ctx)
 	if err != nil {

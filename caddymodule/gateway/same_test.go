@@ -186,6 +186,8 @@ func TestSame_Wrong(t *testing.T) {
 		`{"handler": "restwarden", "at": "Caddyfile:9", "same_as": "` + content + `"}`:                    "",
 		`{"handler": "restwarden", "at": "Caddyfile:9", "same_as": "0123"}`:                               "restwarden: same_as: there is no directive 0123; the one that it meant has been changed or removed, at Caddyfile:9",
 		`{"handler": "restwarden", "at": "Caddyfile:9", "mode": "observe", "same_as": "` + content + `"}`: "restwarden: same_as: says all that the directive does; remove it, or what else the directive says, at Caddyfile:9",
+		`{"handler": "restwarden", "at": "Caddyfile:9", "tag": ["shops"], "same_as": "` + content + `"}`:  "",
+		`{"handler": "restwarden", "at": "Caddyfile:9", "tag": ["*"], "same_as": "` + content + `"}`:      `restwarden: tag: "*" is no name: letters, digits, dots, hyphens and underscores, 64 at most, a letter or digit first, at Caddyfile:9`,
 	} {
 		site := func(host, directive string) string {
 			return `{"match": [{"host": ["` + host + `"]}], "handle": [` + directive + `, {"handler": "reverse_proxy", "upstreams": [{"dial": "127.0.0.1:1"}]}]}`
