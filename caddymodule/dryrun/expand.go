@@ -3,6 +3,7 @@ package dryrun
 import (
 	"maps"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/option"
 )
 
@@ -53,7 +54,7 @@ func expand(directive, same map[string]any, lines option.Lines) {
 		own := maps.Clone(directive)
 		clear(directive)
 		maps.Copy(directive, same)
-		for _, name := range []string{"at", "imported"} {
+		for _, name := range gateway.OwnMembers {
 			delete(directive, name)
 			if value, ok := own[name]; ok {
 				directive[name] = value

@@ -94,6 +94,9 @@ func (g *Gateway) resolve(said map[string]*Gateway) error {
 	return nil
 }
 
+// OwnMembers are the members in JSON that own gives: those in which directives differ that say the same.
+var OwnMembers = []string{"at", "imported", "lines", "tag"}
+
 // own gives g what no reference takes from the directive that it refers to: where a directive stands, and its tags.
 func (g *Gateway) own(of *Gateway) {
 	g.At, g.Imported, g.Lines, g.Tag = of.At, of.Imported, of.Lines, of.Tag

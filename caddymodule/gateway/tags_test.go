@@ -1,10 +1,30 @@
 package gateway
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/option"
 )
+
+// TestSame_OwnMembers: what own gives is what OwnMembers names.
+func TestSame_OwnMembers(t *testing.T) {
+	t.Parallel()
+	of := Gateway{At: "x", Imported: option.Imports{"": "x"}, Lines: option.Lines{"x"}, Tag: []string{"x"}, Platform: "cms", Mode: "observe", SameAs: "x", Base: "x"}
+	var g Gateway
+	g.own(&of)
+	text, err := json.Marshal(&g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); err != nil || !slices.Equal(slices.Sorted(maps.Keys(members)), OwnMembers) {
+		t.Errorf("%v, %s", err, text)
+	}
+}
 
 // TestTags: directives that differ in their tags alone say the same, and each keeps its own.
 func TestTags(t *testing.T) {

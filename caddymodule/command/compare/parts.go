@@ -46,6 +46,7 @@ func partsOf(c *dryrun.Config, hidden secrets) (*parts, error) {
 	}
 	dryrun.Each(config, "restwarden", func(d map[string]any) {
 		said := c.Said(d)
+		delete(d, "tag") // it decides nothing, and directives that say the same may have others
 		err = errors.Join(err, hidden.hide(d))
 		says := plain(d).(map[string]any)
 		if p.said[said] == nil {
