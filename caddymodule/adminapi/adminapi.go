@@ -48,7 +48,7 @@ type Site struct {
 	// in another mode.
 	Listen    []string   `json:"listen,omitempty"`
 	Platform  string     `json:"platform" owner:"sees"`
-	Tags      []string   `json:"tags,omitempty"`                    // of the directive, by which commands choose sites
+	Tags      []string   `json:"tags,omitempty"`                    // of all directives of the site, by which commands choose sites
 	Mode      string     `json:"mode" owner:"sees"`                 // in force now
 	ModeUntil *time.Time `json:"mode_until,omitempty" owner:"sees"` // if it is switched
 	// Configured is the directive's mode, which counts again after ModeUntil.

@@ -206,6 +206,28 @@ func TestDiff_Choice(t *testing.T) {
 	}
 }
 
+// TestDiff_Tags: sites of one snippet have tags of their own, and another tag is no change of what is decided.
+func TestDiff_Tags(t *testing.T) {
+	sites := func(tag, line string) string {
+		text := "(rw) {\n\trestwarden wordpress {\n\t\tlogin_only\n\t\t" + line + "\n\t\t{block}\n\t}\n\treverse_proxy 127.0.0.1:1\n}\n"
+		for _, host := range []string{"a", "b", "c"} {
+			block := map[string]string{"a": "tag first", "b": "tag " + tag}[host]
+			text += "http://" + host + ".example.com {\n\timport rw {\n\t\t" + block + "\n\t}\n}\n"
+		}
+		return text + "http://a.example.com:8081 {\n\timport rw {\n\t\ttag port\n\t}\n}\n" // the same site
+	}
+	for flag, want := range map[string]string{"--tag=port": "[a.example.com]", "--tag=shops": "[b.example.com]", "--tag=blogs": "[b.example.com]", "--tag=first": "[a.example.com]", "--site=*": "[a.example.com b.example.com c.example.com]"} {
+		report, status := diffed(t, sites("shops", "allow users /a/b"), sites("blogs", "allow anyone /a/b"), flag)
+		if got := fmt.Sprint(report.Sites.Changed); status != 0 || got != want {
+			t.Errorf("%s: %d, %s", flag, status, got)
+		}
+	}
+	retagged := strings.Replace(sites("blogs", "allow users /a/b"), "tag first", "tag last", 1)
+	if report, status := diffed(t, sites("shops", "allow users /a/b"), retagged, "--fail-on=any"); status != 0 {
+		t.Errorf("%d, %+v", status, report.Beside)
+	}
+}
+
 // TestDiff_Both: what --fail-on names goes before a site that cannot be compared.
 func TestDiff_Both(t *testing.T) {
 	blog := strings.Replace(loginShop, "shop.", "blog.", 1)

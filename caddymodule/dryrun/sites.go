@@ -39,6 +39,7 @@ type Home struct {
 // Homes is Sites with the addresses. A site that directives guard with other rules on other ports is there for each.
 func (c *Config) Homes(ctx context.Context) ([]Home, error) {
 	var found []Home
+	tags := map[string][]string{} // of a site, by whichever of its directives
 	for _, g := range c.guards {
 		for _, address := range g.roots() {
 			r, err := Build("", address, nil, nil)
@@ -55,8 +56,12 @@ func (c *Config) Homes(ctx context.Context) ([]Home, error) {
 			if !slices.ContainsFunc(found, func(h Home) bool { return h.Name == site.Name && h.Chain == site.Chain }) {
 				found = append(found, Home{site, homeOf(address, site.Prefix)})
 			}
+			tags[site.Name] = append(tags[site.Name], site.Tags...)
 			break
 		}
+	}
+	for i := range found {
+		found[i].Tags = tags[found[i].Name]
 	}
 	return found, nil
 }

@@ -24,7 +24,7 @@ import (
 // ServedSite is what a gateway says of the site that a request has reached.
 type ServedSite struct {
 	Name, Base   string
-	Tags         []string // of the directive
+	Tags         []string // of the directive; those of a home are those of all directives of the site
 	Prefix       string   // of the pretty form, without slashes
 	Aliases      []call.Alias
 	At, Imported string

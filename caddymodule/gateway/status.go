@@ -11,14 +11,16 @@ import (
 
 // Statuses implements admin.Gateways. A site that several directives guard, each on addresses or
 // with a mode of its own, is there for each of them: they share the name, and what is counted and
-// switched by it.
+// switched by it, and the tags.
 func (e endpoint) Statuses() []adminapi.Site {
 	all, now := []adminapi.Site{}, time.Now()
 	var same []*site // with the name of the last ones, each with other rules
+	tags := map[string][]string{}
 	for _, s := range e.app.directives(anySite) {
 		if len(same) > 0 && same[0].Name != s.Name {
 			same = nil
 		}
+		tags[s.Name] = append(tags[s.Name], s.g.Tag...)
 		first := len(all) - len(same)
 		switch i := slices.IndexFunc(same, func(t *site) bool {
 			return t.g.spot() == s.g.spot() || t.g.server == s.g.server && t.g.mode() == s.g.mode()
@@ -30,6 +32,7 @@ func (e endpoint) Statuses() []adminapi.Site {
 		}
 	}
 	for i := range all {
+		all[i].Tags = distinct(tags[all[i].Site])
 		if (i == 0 || all[i-1].Site != all[i].Site) && (i+1 == len(all) || all[i+1].Site != all[i].Site) {
 			all[i].Listen = nil
 		}
@@ -42,7 +45,7 @@ func (s *site) status(now time.Time) adminapi.Site {
 	configured := string(s.g.mode())
 	bytes, limit := s.spool.Held(s.Name)
 	st := adminapi.Site{
-		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Tags: s.g.Tag, Mode: configured, Configured: configured,
+		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Mode: configured, Configured: configured,
 		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: adminapi.Spool{Bytes: bytes, Limit: limit},
 		Problems: s.problems(), Refusals: len(s.state.last.All()),
 		Routes: s.state.roots.status(), Misread: s.misreadStatus(),

@@ -23,7 +23,7 @@ var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
 // else may be typed.
 func TestDocs_Status(t *testing.T) {
 	p := newPlatform(t)
-	g := startProcessOf(t, "\t@shop host shop.example.com\n\thandle @shop {\n\t\trestwarden cms {\n\t\t\tmode observe\n\t\t}\n\t"+p.proxied()+"\n\t}\n")
+	g := startProcessOf(t, "\t@shop host shop.example.com\n\thandle @shop {\n\t\trestwarden cms {\n\t\t\tmode observe\n\t\t\ttag shops\n\t\t}\n\t"+p.proxied()+"\n\t}\n")
 	page, err := os.ReadFile("../../docs/status.md")
 	if err != nil {
 		t.Fatal(err)
@@ -31,6 +31,7 @@ func TestDocs_Status(t *testing.T) {
 	want := map[string]string{
 		"caddy restwarden status":                                           "shop.example.com  observe  no ",
 		"caddy restwarden status --site shop.example.com":                   "REQUEST ID\n20",
+		"caddy restwarden status --tag shops":                               "shop.example.com  observe  no ",
 		"caddy restwarden status --format json":                             `{"v":1,"sites":[{"site":"shop.example.com"`,
 		"caddy restwarden status --web":                                     "http://127.0.0.1:",
 		"caddy restwarden observe shop.example.com --for 2h":                "shop.example.com: mode observe until ",

@@ -36,7 +36,9 @@ http://two.example.com:%s {
 		restwarden wordpress
 	}
 	handle /b/* {
-		restwarden wordpress
+		restwarden wordpress {
+			tag shops eu
+		}
 	}
 	handle {
 		restwarden wordpress {
@@ -47,6 +49,9 @@ http://two.example.com:%s {
 `, ports[0], ports[1], ports[2], ports[3], ports[4]))
 	got := map[string]string{}
 	for _, s := range (endpoint{current.Load()}).Statuses() {
+		if tagged := slices.Equal(s.Tags, []string{"eu", "shops"}); tagged != (s.Site == "two.example.com") || !tagged && s.Tags != nil {
+			t.Errorf("%s has the tags %q", s.Site, s.Tags) // each directive of a site gives it tags
+		}
 		name := s.Site + " " + strings.Join(s.Listen, " ")
 		got[name] = strings.TrimSpace(got[name] + " " + s.Mode)
 		for _, p := range s.Problems {

@@ -22,6 +22,11 @@ func (g *Gateway) tagOption(o policy.Option) error {
 	return option.Placed(o, validateTags(g.Tag))
 }
 
+// distinct returns tags of several directives in order, each once.
+func distinct(names []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
+
 func validateTags(names []string) error {
 	if len(names) > maxTags {
 		return fmt.Errorf("tag: %d names, and %d are the most", len(names), maxTags)
