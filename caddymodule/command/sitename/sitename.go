@@ -52,27 +52,27 @@ func (c *Choice) Among(all []Site) (names []string, err error) {
 
 // Check tells what of the choice fits no site of a list.
 func (c *Choice) Check(all []Site) error {
-	for _, pattern := range c.Sites {
-		if !slices.ContainsFunc(all, func(s Site) bool { return s.named(pattern) }) {
-			known := sorted(all, func(s Site) []string { return s.Names })
-			return fmt.Errorf("no site is called %q: %s", pattern, cmp.Or(typo.Hint(pattern, known...), Counted(known)))
-		}
+	if err := check(c.Sites, all, Site.named, "no site is called", func(s Site) []string { return s.Names }); err != nil {
+		return err
 	}
-	for _, tag := range c.Tags {
-		if !slices.ContainsFunc(all, func(s Site) bool { return s.tagged(tag) }) {
-			known := sorted(all, func(s Site) []string { return s.Tags })
-			return fmt.Errorf("no site has the tag %q%s", tag, policy.Prefixed(": ", cmp.Or(typo.Hint(tag, known...), strings.Join(known, ", "))))
-		}
-	}
-	return nil
+	return check(c.Tags, all, Site.tagged, "no site has the tag", func(s Site) []string { return s.Tags })
 }
 
-func sorted(all []Site, of func(Site) []string) (words []string) {
-	for i := range all {
-		words = append(words, of(all[i])...)
+// check tells which word fits no site; known returns the words of a site that would fit.
+func check(words []string, all []Site, fits func(Site, string) bool, problem string, known func(Site) []string) error {
+	for _, word := range words {
+		if slices.ContainsFunc(all, func(s Site) bool { return fits(s, word) }) {
+			continue
+		}
+		var there []string
+		for i := range all {
+			there = append(there, known(all[i])...)
+		}
+		slices.Sort(there)
+		there = slices.Compact(there)
+		return fmt.Errorf("%s %q%s", problem, word, policy.Prefixed(": ", cmp.Or(typo.Hint(word, there...), typo.List(there))))
 	}
-	slices.Sort(words)
-	return slices.Compact(words)
+	return nil
 }
 
 // maxNamed bounds the sites that Counted names.

@@ -34,7 +34,7 @@ func TestChoice(t *testing.T) {
 		"a.exmaple|":   `no site is called "a.exmaple": did you mean a.example?`,
 		"|shop":        `no site has the tag "shop": did you mean shops?`,
 		"a.example|*":  `no site has the tag "*": blogs, eu, shops`,
-		"zzzzzzzzzz*|": `no site is called "zzzzzzzzzz*": 4 sites (a.example, b.example, c.example, www.a.example)`,
+		"zzzzzzzzzz*|": `no site is called "zzzzzzzzzz*": a.example, b.example, c.example, www.a.example`,
 	} {
 		site, tag, _ := strings.Cut(words, "|")
 		c := Choice{Sites: strings.Fields(site), Tags: strings.Fields(tag)}
@@ -47,7 +47,9 @@ func TestChoice(t *testing.T) {
 			t.Errorf("%s: %s", words, got)
 		}
 	}
-	if _, err := (&Choice{Tags: []string{"x"}}).Among([]Site{{Names: []string{"a"}}}); err == nil || err.Error() != `no site has the tag "x"` {
-		t.Error(err)
+	for want, c := range map[string]Choice{`no site has the tag "x"`: {Tags: []string{"x"}}, `no site has the tag ""`: {Tags: []string{""}}, `no site is called "": a`: {Sites: []string{""}}} {
+		if _, err := c.Among([]Site{{Names: []string{"a"}}}); err == nil || err.Error() != want {
+			t.Error(err)
+		}
 	}
 }
