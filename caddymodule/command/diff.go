@@ -64,7 +64,7 @@ configurations does not load; 3 a site could not be compared.`,
 	f := cmd.Flags()
 	f.StringVarP(&d.adapter, "adapter", "a", "", "name of the config adapter of both (default by the name of each file)")
 	d.add(cmd, "compare with the configuration of the running Caddy, in place of OLD")
-	addChoice(f, &d.choice, " (default all)")
+	addChoice(cmd, &d.choice, " (default all)")
 	f.StringVar(&d.index, "index", "", "file with a saved REST root: only its routes count")
 	f.StringVar(&d.live, "for", "", "URL of the site whose REST root is read, by one GET: only its routes count")
 	f.StringArrayVarP(&d.headers, "header", "H", nil, "header line of that GET, \"Name: value\"")

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/sitename"
@@ -22,13 +21,14 @@ type siteChoice struct {
 }
 
 // addChoice adds the flags that say which sites are meant; more says which ones without any.
-func addChoice(f *pflag.FlagSet, c *sitename.Choice, more string) {
+func addChoice(cmd *cobra.Command, c *sitename.Choice, more string) {
+	f := cmd.Flags()
 	f.StringArrayVar(&c.Sites, "site", nil, "the site, as the command status names it; * stands for any text; may be repeated"+more)
 	f.StringArrayVar(&c.Tags, "tag", nil, "the sites whose directive has this tag, beside those of --site; may be repeated")
 }
 
 func (s *siteChoice) add(cmd *cobra.Command) {
-	addChoice(cmd.Flags(), &s.Choice, "")
+	addChoice(cmd, &s.Choice, "")
 	cmd.Flags().BoolVar(&s.yes, "yes", false, "do not ask; what has to be confirmed needs it without a terminal")
 }
 

@@ -56,7 +56,7 @@ well, the page shows that site alone and switches nothing.`,
 	flags.admin.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&flags.format, "format", "text", "text or json")
-	addChoice(f, &flags.choice, " (default all)")
+	addChoice(cmd, &flags.choice, " (default all)")
 	f.BoolVar(&flags.web, "web", false, "serve a page for a browser until interrupted")
 	f.StringVar(&flags.listen, "listen", "127.0.0.1:0", "with --web: address of the page; with port 0 a free one")
 	f.StringVar(&flags.secretFile, "secret-file", "", "with --web: file with the secret that makes the page's address, made if missing (default: another address each time)")
