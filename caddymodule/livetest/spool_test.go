@@ -87,12 +87,17 @@ var gauge = regexp.MustCompile(`(?m)^caddy_restwarden_spooled_bytes(?:\{[^}]*\})
 // bytes is the gauge of spooled bytes.
 func (s *spool) bytes(t *testing.T) (n float64) {
 	t.Helper()
-	r := send(t, s.metrics, request("GET /metrics", ""))
-	m := gauge.FindStringSubmatch(r.body)
+	var x rawhttp.Exchange
+	eventually(t, "the metrics are told", func() (told bool) {
+		var err error // a connection that waits at the old listener of a reload is reset when it closes
+		x, err = rawhttp.HTTP1(t.Context(), s.metrics, request("GET /metrics", ""))
+		return err == nil
+	})
+	m := gauge.FindSubmatch(x.Body)
 	if m == nil {
-		t.Fatalf("no gauge in %d %.300q", r.status, r.raw)
+		t.Fatalf("no gauge in %d %.300q", x.Status, x.Raw)
 	}
-	_, _ = fmt.Sscan(m[1], &n) // it is a number
+	_, _ = fmt.Sscan(string(m[1]), &n) // it is a number
 	return n
 }
 
@@ -167,7 +172,6 @@ func TestSpool_Removed(t *testing.T) {
 			h := s.begin(t, by.protocol, addresses[0])
 			reload, reloaded := caddyrun.Reload(t, f), make(chan error)
 			go func() { reloaded <- reload() }() // waits for the upload, a while
-			// A connection that waits at the old listener is reset when it closes.
 			eventually(t, "the new configuration serves", func() bool {
 				x, err := rawhttp.HTTP1(t.Context(), at(http1)[0], request(posts, ""))
 				return err == nil && x.Status == http.StatusOK
