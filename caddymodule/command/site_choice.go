@@ -27,8 +27,8 @@ func addChoice(cmd *cobra.Command, c *sitename.Choice, more string) {
 	f.StringArrayVar(&c.Tags, "tag", nil, "the sites whose directive has this tag, beside those of --site; may be repeated")
 }
 
-func (s *siteChoice) add(cmd *cobra.Command) {
-	addChoice(cmd, &s.Choice, "")
+func (s *siteChoice) add(cmd *cobra.Command, more string) {
+	addChoice(cmd, &s.Choice, more)
 	cmd.Flags().BoolVar(&s.yes, "yes", false, "do not ask; what has to be confirmed needs it without a terminal")
 }
 
@@ -56,10 +56,13 @@ func among(c *sitename.Choice, list []adminapi.Site) ([]string, error) {
 
 var errNoSite = errors.New("--site or --tag: name the sites")
 
+// asks tells whether somebody can be asked, and has to be: on a terminal, without --yes.
+func (s *siteChoice) asks(cmd *cobra.Command) bool { return !s.yes && terminal.Is(cmd.InOrStdin()) }
+
 // sure asks on a terminal whether a switch of some sites is meant, unless --yes says so. Without a terminal there is nobody to ask, and
 // --yes is needed where needed tells so.
 func (s *siteChoice) sure(cmd *cobra.Command, what string, sites []string, needed bool) error {
-	asks := terminal.Is(cmd.InOrStdin())
+	asks := s.asks(cmd)
 	switch {
 	case s.yes, !asks && !needed:
 		return nil

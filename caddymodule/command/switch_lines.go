@@ -16,11 +16,8 @@ import (
 
 // lineSwitcher opens calls of sites of a running Caddy, or closes them.
 type lineSwitcher struct {
-	admin  adminFlags
-	choice siteChoice
-	word   string // switches.KindOpen or switches.KindClose
-	lasts  string
-	ends   bool    // lasts is zero: the line is taken back
+	switcher
+	word   string  // switches.KindOpen or switches.KindClose
 	partly []error // what counts, and is not kept or not told to all gateways
 	plugin string
 	list   bool
@@ -69,10 +66,8 @@ back. --list shows what is closed.`,
 }
 
 func (s *lineSwitcher) add(cmd *cobra.Command) {
-	s.admin.add(cmd)
-	s.choice.add(cmd)
+	s.switcher.add(cmd, "")
 	f := cmd.Flags()
-	f.StringVar(&s.lasts, "for", "", "how long, such as 24h or 2d; 0s takes it back")
 	f.BoolVar(&s.list, "list", false, "show what is switched on")
 	f.StringVar(&s.format, "format", "text", "with --list: "+strings.Join(s.formats(), ", "))
 	complete(cmd, "format", s.formats()...)
@@ -105,42 +100,28 @@ func (s *lineSwitcher) run(cmd *cobra.Command, args []string) error {
 	}
 	opens := s.word == switches.KindOpen && !s.ends
 	if opens || len(sites) > 1 {
-		what := s.word + " " + body.Text() + policy.Prefixed(" for ", s.lasts)
-		if s.ends {
-			what = "take back " + s.word + " " + body.Text()
-		}
-		if err := s.choice.sure(cmd, what, sites, opens); err != nil {
+		if err := s.choice.sure(cmd, s.what(s.word+" "+body.Text()), sites, opens); err != nil {
 			return err
 		}
 	}
 	return s.turnAll(cmd, c, sites, body)
 }
 
-// turnAll switches a line of sites. One that it cannot be switched at does not keep the others from it. A line is taken back where it
-// is on.
+// turnAll switches a line of sites. A line is taken back where it is on.
 func (s *lineSwitcher) turnAll(cmd *cobra.Command, c *adminapi.Client, sites []string, body *adminapi.LineSwitch) error {
-	var failed, without []error
-	for _, site := range sites {
+	without := 0
+	err := atEach(sites, func(site string) error {
 		err := s.turn(cmd, c, site, body)
-		said, ok := errors.AsType[*adminapi.Error](err)
-		switch {
-		case err == nil:
-		case ok && said.Status == http.StatusNotFound && s.ends:
-			without = append(without, usage(err))
-		case ok && said.Status == http.StatusConflict:
-			failed = append(failed, fmt.Errorf("%s: %w", site, err))
-		default:
-			return errors.Join(append(failed, asked(err))...)
+		if said, ok := errors.AsType[*adminapi.Error](err); ok && said.Status == http.StatusNotFound && s.ends && len(sites) > 1 {
+			without++
+			return nil
 		}
-	}
-	switch {
-	case len(without) < len(sites):
-	case len(sites) == 1:
-		return without[0]
-	default:
+		return err
+	})
+	if without == len(sites) {
 		return usage(fmt.Errorf("none of the %d sites has the line %q", len(sites), s.word+" "+body.Text()))
 	}
-	return errors.Join(append(failed, s.partly...)...)
+	return errors.Join(append([]error{err}, s.partly...)...)
 }
 
 // body returns what is to be switched, and checks the flags.
@@ -174,11 +155,10 @@ func (s *lineSwitcher) body(cmd *cobra.Command, args []string) (*adminapi.LineSw
 		b.Methods, b.Route = methods, routes[0]
 	}
 	if s.lasts != "" {
-		lasts, err := policy.ParseDuration(s.lasts)
-		if err != nil {
-			return nil, fmt.Errorf("--for: %w", err)
+		if err := s.readFor(); err != nil {
+			return nil, err
 		}
-		b.For, s.ends = &s.lasts, lasts == 0
+		b.For = &s.lasts
 	}
 	return b, nil
 }

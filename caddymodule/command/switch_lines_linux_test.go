@@ -41,8 +41,9 @@ func typing(t *testing.T, line string) *os.File {
 	return screen
 }
 
-// TestSwitchLines_Asks: on a terminal an open is a question, and so is a close of several sites; without one only an open needs --yes.
-func TestSwitchLines_Asks(t *testing.T) {
+// TestSwitches_Asks: on a terminal an open is a question, and so is any switch of several sites. Without one each open needs --yes, and
+// observe at several sites.
+func TestSwitches_Asks(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		args, typed, asks string
@@ -59,6 +60,24 @@ func TestSwitchLines_Asks(t *testing.T) {
 		{"close --site b* POST /a/b", "n", "at 6 sites ", 0, 1},
 		{"close --site b* POST /a/b", "nobody", "", 6, 0},
 		{"open --site b1.example --for 1h POST /a/b", "nobody", "", 0, 2},
+		{"observe a.example --for 1h", "", "", 1, 0},
+		{"observe --site a.example --for 1h", "", "", 1, 0},
+		{"observe --site b1.example --tag eu --for 1h", "y", "observe for 1h at 2 sites (b1.example, b6.example)? [y/N] ", 2, 0},
+		{"observe --tag eu --site a.example --for 1h", "n", "[y/N] ", 0, 1},
+		{"observe --site * --for 1h", "nobody", "", 0, 2},
+		{"observe --site * --for 1h --yes", "nobody", "", 7, 0},
+		{"observe --site * --for 0s", "nobody", "", 7, 0},
+		{"observe --site * --for 0s", "n", "take back observe at 7 sites (", 0, 1},
+		{"lockdown --for 1h --hard", "y", "hard lockdown for 1h at 7 sites (a.example, ", 1, 0},
+		{"lockdown --for 1h", "n", "lockdown for 1h at 7 sites (a.example, ", 0, 1},
+		{"lockdown --for 1h --yes", "", "", 1, 0},
+		{"lockdown --for 1h", "nobody", "", 1, 0},
+		{"lockdown --site b* --for 1h", "nobody", "", 6, 0},
+		{"lockdown --site b* --for 1h", "y", "lockdown for 1h at 6 sites (b1.example, ", 6, 0},
+		{"lockdown --tag eu --for 1h", "", "", 1, 0},
+		{"lockdown --tag us --for 1h", "", "", 0, 2},
+		{"lockdown --site= --for 1h", "nobody", "", 0, 2},
+		{"observe a.example --site b1.example --for 1h", "", "", 0, 2},
 	} {
 		switched := 0
 		admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,10 +87,10 @@ func TestSwitchLines_Asks(t *testing.T) {
 				return
 			}
 			_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a.example"},{"site":"a.example","listen":[":1"]}`)
-			for i := range 6 {
+			for i := range 5 {
 				_, _ = fmt.Fprintf(w, `,{"site":"b%d.example"}`, i+1)
 			}
-			_, _ = io.WriteString(w, `]}`)
+			_, _ = io.WriteString(w, `,{"site":"b6.example","tags":["eu"]}]}`)
 		}))
 		var in io.Reader = strings.NewReader("y\n")
 		if test.typed != "nobody" {

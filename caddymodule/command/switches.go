@@ -11,93 +11,132 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-var errNoFor = errors.New(`--for: say how long, such as 2h; 0s ends it`)
-
 func observeCommand() *cobra.Command {
-	var admin adminFlags
-	var lasts string
+	s := &switcher{}
 	cmd := &cobra.Command{
-		Use:   "observe SITE --for DURATION",
-		Short: "Lets a site of a running Caddy observe for a while",
-		Long: `Switches a site of a running Caddy to observe: for the time it refuses and changes
-nothing, and records what it would have refused. No reload is needed. The switch
+		Use:   "observe SITE | --site SITE | --tag TAG... --for DURATION [--yes]",
+		Short: "Lets sites of a running Caddy observe for a while",
+		Long: `Switches sites of a running Caddy to observe: for the time they refuse and change
+nothing, and record what they would have refused. No reload is needed. The switch
 survives reloads and ends by itself; --for 0s ends it now.`,
-		Args:         cobra.ExactArgs(1),
+		Example: `  caddy restwarden observe shop.example.com --for 2h
+  caddy restwarden observe --tag shops --for 0s`,
+		Args:         cobra.MaximumNArgs(1),
 		SilenceUsage: true,
 	}
-	admin.add(cmd)
-	cmd.Flags().StringVar(&lasts, "for", "", "how long, such as 2h or 1d; 0s ends it")
+	s.add(cmd, "")
 	withStatus(cmd, func(cmd *cobra.Command, args []string) error {
-		if lasts == "" {
-			return usage(errNoFor)
+		switch {
+		case len(args) > 0 && !s.choice.All():
+			return usage(errors.New("name the site behind observe, or with --site"))
+		case len(args) == 0 && s.choice.All():
+			return usage(errNoSite)
 		}
-		var answer adminapi.Switched
-		body := adminapi.ModeSwitch[string]{Mode: policy.Observe, For: lasts}
-		if err := admin.ask(cmd, "POST", adminapi.Named(adminapi.ModePath, args[0]), body, &answer); err != nil {
+		if err := s.readFor(); err != nil {
+			return usage(err)
+		}
+		c, err := s.admin.client()
+		if err != nil {
 			return err
 		}
-		text := fmt.Sprintf("%s: mode %s", answer.Site, answer.Mode)
-		if answer.Until != nil {
-			text += " until " + moment(*answer.Until)
+		sites := args
+		if len(args) == 0 {
+			if sites, err = s.chosen(cmd, c, string(policy.Observe), !s.ends); err != nil {
+				return err
+			}
 		}
-		if answer.Lockdown != nil {
-			text += "; a lockdown is in force and enforces"
-		}
-		return printSwitched(cmd, text, &answer)
+		return atEach(sites, func(site string) error { return s.observe(cmd, c, site) })
 	})
 	return cmd
 }
 
+func (s *switcher) observe(cmd *cobra.Command, c *adminapi.Client, site string) error {
+	var answer adminapi.Switched
+	body := adminapi.ModeSwitch[string]{Mode: policy.Observe, For: s.lasts}
+	if err := c.Ask(cmd.Context(), "POST", adminapi.Named(adminapi.ModePath, site), body, &answer); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%s: mode %s", answer.Site, answer.Mode)
+	if answer.Until != nil {
+		text += " until " + moment(*answer.Until)
+	}
+	if answer.Lockdown != nil {
+		text += "; a lockdown is in force and enforces"
+	}
+	return printSwitched(cmd, text, &answer)
+}
+
 func lockdownCommand() *cobra.Command {
-	var admin adminFlags
-	var lasts, site string
+	s := &switcher{}
 	var hard bool
 	cmd := &cobra.Command{
-		Use:   "lockdown [--site SITE] --for DURATION [--hard]",
+		Use:   "lockdown [--site SITE | --tag TAG]... --for DURATION [--hard] [--yes]",
 		Short: "Closes the REST interface of a running Caddy's sites to visitors for a while",
-		Long: `Closes the REST interface of all sites of a running Caddy, or of one, to anonymous
+		Long: `Closes the REST interface of all sites of a running Caddy, or of some, to anonymous
 callers, whatever the modes say. What stays open: what the rules "allow anyone" and
 "allow signed" name, "allow plugin" as well, and the shop's checkout. With --hard the
 checkout closes too, also where a rule opens it to anyone. No reload is needed.
-The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
+The lockdown survives reloads and ends by itself; --for 0s ends it now. One of all
+sites and those of single sites are ended apart.`,
+		Example: `  caddy restwarden lockdown --for 6h
+  caddy restwarden lockdown --tag shops --for 6h --hard`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 	}
-	admin.add(cmd)
-	f := cmd.Flags()
-	f.StringVar(&lasts, "for", "", "how long, such as 6h or 1d; 0s ends it")
-	f.StringVar(&site, "site", "", "the site (default all)")
-	f.BoolVar(&hard, "hard", false, "close the shop's checkout as well, whichever rule opens it to anyone")
+	s.add(cmd, " (default all)")
+	cmd.Flags().BoolVar(&hard, "hard", false, "close the shop's checkout as well, whichever rule opens it to anyone")
 	withStatus(cmd, func(cmd *cobra.Command, _ []string) error {
-		if lasts == "" {
-			return usage(errNoFor)
+		if err := s.readFor(); err != nil {
+			return usage(err)
 		}
-		body := adminapi.LockdownSwitch[string]{For: lasts, Hard: hard}
-		if cmd.Flags().Changed("site") {
-			body.Site = &site
-		}
-		var answer adminapi.Switched
-		if err := admin.ask(cmd, "POST", adminapi.LockdownPath, body, &answer); err != nil {
+		c, err := s.admin.client()
+		if err != nil {
 			return err
 		}
-		text := "no lockdown"
-		if on := answer.Lockdown; on != nil {
-			if text = "lockdown"; on.Hard {
-				text = "hard lockdown"
-			}
-			if answer.Site == "" {
-				text += fmt.Sprintf(" (sites: %d)", answer.Sites)
-			}
-			text += " until " + moment(on.Until)
-		} else if answer.Sites > 0 {
-			text += fmt.Sprintf(" of all sites (sites with their own: %d)", answer.Sites)
+		what := "lockdown"
+		if hard {
+			what = "hard lockdown"
 		}
-		if answer.Site != "" {
-			text = answer.Site + ": " + text
+		var sites []string
+		if !s.choice.All() || s.choice.asks(cmd) { // a lockdown of all needs no list of them
+			if sites, err = s.chosen(cmd, c, what, false); err != nil {
+				return err
+			}
 		}
-		return printSwitched(cmd, text, &answer)
+		body := adminapi.LockdownSwitch[string]{For: s.lasts, Hard: hard}
+		if s.choice.All() {
+			return asked(lockdown(cmd, c, body))
+		}
+		return atEach(sites, func(site string) error {
+			body.Site = &site
+			return lockdown(cmd, c, body)
+		})
 	})
 	return cmd
+}
+
+// lockdown switches a lockdown of a site or of all, and prints what counts then.
+func lockdown(cmd *cobra.Command, c *adminapi.Client, body adminapi.LockdownSwitch[string]) error {
+	var answer adminapi.Switched
+	if err := c.Ask(cmd.Context(), "POST", adminapi.LockdownPath, body, &answer); err != nil {
+		return err
+	}
+	text := "no lockdown"
+	if on := answer.Lockdown; on != nil {
+		if text = "lockdown"; on.Hard {
+			text = "hard lockdown"
+		}
+		if answer.Site == "" {
+			text += fmt.Sprintf(" (sites: %d)", answer.Sites)
+		}
+		text += " until " + moment(on.Until)
+	} else if answer.Sites > 0 {
+		text += fmt.Sprintf(" of all sites (sites with their own: %d)", answer.Sites)
+	}
+	if answer.Site != "" {
+		text = answer.Site + ": " + text
+	}
+	return printSwitched(cmd, text, &answer)
 }
 
 // printSwitched prints what counts now and, if other gateways could not be told, a warning.
