@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/command/testfile"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
@@ -20,6 +21,7 @@ import (
 type tester struct {
 	configFlags
 	runningFlags
+	choice  sitename.Choice
 	format  string
 	verbose bool
 }
@@ -29,7 +31,7 @@ var testFormats = []string{"text", "json", "junit", "github"}
 func testCommand() *cobra.Command {
 	var t tester
 	cmd := &cobra.Command{
-		Use:   "test [--config FILE [--adapter NAME] | --running] [--format text|json|junit|github] [--verbose] FILE...",
+		Use:   "test [--config FILE [--adapter NAME] | --running] [--site SITE | --tag TAG]... [--format text|json|junit|github] [--verbose] FILE...",
 		Short: "Runs your own tests against your own configuration",
 		Long: `Runs the tests of YAML files against the configuration that each file names, as a
 running Caddy would judge the requests. Nothing is sent: what answers behind the
@@ -48,7 +50,9 @@ gateway is a stub that plays the caller and the records of each test.
 	  - never: { as: anonymous, calls: [POST, PUT, PATCH, DELETE], routes: [/wp/v2/**], at: https://shop.example.com }
 
 "never" and "always" are proofs over all calls of their routes; a counter-example
-is printed as a request that can be sent.
+is printed as a request that can be sent. With "at: all" or "at: tag:shops" a test
+runs at each site of the configuration, or of a tag. With --site or --tag the tests of
+these sites run.
 
 A line tells of each test that fails: where it stands, what was expected, what
 came, and by which rule. Then follow the rules that no test was decided by. The
@@ -64,6 +68,7 @@ but one cannot be known or proved.`,
 	}
 	t.configFlags.add(cmd, "configuration file, in place of those that the files name")
 	t.runningFlags.add(cmd, runningUsage)
+	addChoice(cmd, &t.choice, " (default all)")
 	f := cmd.Flags()
 	f.StringVar(&t.format, "format", "text", "text, json, junit or github")
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "list the tests that have passed, too")
@@ -150,6 +155,7 @@ func (t *tester) runAll(cmd *cobra.Command, files []*testfile.File) (*testfile.R
 		source := t.sourceOf(files[first])
 		progress.Step("loading %s", cmp.Or(source.config, "the configuration"))
 		err := source.use(running, func(r *testfile.Runner) (err error) {
+			r.Choice = t.choice
 			r.Step = func(test *testfile.Test) {
 				done++
 				progress.Step("%d of %d: %s", done, total, test.Name)
@@ -166,7 +172,14 @@ func (t *tester) runAll(cmd *cobra.Command, files []*testfile.File) (*testfile.R
 			return nil, err
 		}
 	}
-	return testfile.NewReport(slices.Concat(outcomes...), untested), nil
+	all := slices.Concat(outcomes...)
+	if len(all) == 0 {
+		return nil, errors.New("no test is about the sites of --site and --tag")
+	}
+	if !t.choice.All() {
+		untested = nil // those of other sites are not to be told apart
+	}
+	return testfile.NewReport(all, untested), nil
 }
 
 // source is what tests are run against.

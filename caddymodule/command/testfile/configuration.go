@@ -45,6 +45,15 @@ func Load(o dryrun.Options) (Gateway, error) {
 // Rules implements Gateway.
 func (c *configuration) Rules() []dryrun.Rule { return c.rules }
 
+// SiteOf implements Gateway.
+func (c *configuration) SiteOf(ctx context.Context, r dryrun.Request) (string, error) {
+	site, _, err := c.Reach(ctx, r)
+	if err != nil || site == nil {
+		return "", err
+	}
+	return site.Name, nil
+}
+
 // Spell implements Gateway.
 func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, error) {
 	site, result, err := c.Reach(ctx, r.Request)

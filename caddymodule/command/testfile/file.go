@@ -6,6 +6,7 @@ package testfile
 import (
 	"strconv"
 
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 )
 
@@ -25,6 +26,8 @@ type Test struct {
 	*Request
 	Expect Expect
 	*Proof
+	// Sites are the sites of the configuration at which the test runs; nil where its URL says which one.
+	Sites *sitename.Choice
 }
 
 // Request is a request to be judged.
@@ -32,7 +35,7 @@ type Request struct {
 	dryrun.Request
 	Text    string // "GET https://shop.example.com/wp-json/"
 	Method  string
-	URL     string
+	URL     string   // with Sites, what stands behind the address of each site: "/wp-json/"
 	Headers []string // "Name: value"
 	Body    []byte   // nil for none
 	// Spellings sends the request in every spelling that the reading knows.
@@ -79,7 +82,7 @@ type Proof struct {
 	Callers []string // the words for As
 	Calls   []string // methods; none for all
 	Routes  []string
-	URL     string // of the site
+	URL     string // of the site; "" with Sites
 }
 
 // Position is a line of a file.

@@ -18,6 +18,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(string(text))
 	}
 	for _, text := range []string{
+		"tests:\n- {request: GET /, at: all, expect: pass}\n- never: {as: user, routes: /**, at: 'tag:x'}\n",
 		"", "---\n---\n", "tests: []", "tests:\n- request: &a [*a]\n", "tests:\n- &a\n  json: [*a]\n", "<<: {}\n", "? [a]\n: b\n",
 		"tests:\n- request: GET http://a/\n  expect: {refused: a, refused: b}\n", "\xff", "tests: !!binary x\n", "a: &x {b: *x}\n",
 		"tests:\n- {request: POST http://a/, expect: pass, json: [1.0, .inf, 0x1F, 2001-01-01, ~, !!binary aGk=]}\n",
@@ -28,7 +29,8 @@ func FuzzRead(f *testing.F) {
 		file, err := Read("shop.test.yaml", strings.NewReader(text))
 		if err == nil {
 			for _, test := range file.Tests {
-				if test.Name == "" || test.At.Line < 1 || (test.Request == nil) == (test.Proof == nil) {
+				if test.Name == "" || test.At.Line < 1 || (test.Request == nil) == (test.Proof == nil) ||
+					test.Request != nil && len(test.Raw) == 0 || test.Proof != nil && (test.Proof.URL == "") == (test.Sites == nil) {
 					t.Errorf("%q: %+v", text, test)
 				}
 			}

@@ -15,6 +15,10 @@ type Gateway interface {
 	Spell(ctx context.Context, r *Request) ([]Spelling, error)
 	// Prove decides p for its caller number i.
 	Prove(ctx context.Context, p *Proof, i int) (*Proved, error)
+	// Homes are the sites, with their addresses.
+	Homes(ctx context.Context) ([]dryrun.Home, error)
+	// SiteOf returns the name of the site that a request comes to; "" for none.
+	SiteOf(ctx context.Context, r dryrun.Request) (string, error)
 	// Rules are the owner's rules, with their places.
 	Rules() []dryrun.Rule
 	// Close releases what the configuration holds.

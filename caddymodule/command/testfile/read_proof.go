@@ -21,7 +21,7 @@ func (d *document) proof(n *yaml.Node, t *Test, always bool) error {
 		"calls":  func(n *yaml.Node) error { return d.parts(n, "calls", &p.Calls, ofMethod) },
 		"routes": func(n *yaml.Node) error { return d.parts(n, "routes", &p.Routes, ofRoute) },
 		"at": func(n *yaml.Node) (err error) {
-			if p.URL, err = d.text(n, "at"); err != nil {
+			if p.URL, err = d.sites(n, t); err != nil || t.Sites != nil {
 				return err
 			}
 			return d.site(n, p.URL)
@@ -37,11 +37,14 @@ func (d *document) proof(n *yaml.Node, t *Test, always bool) error {
 	}
 	if t.Name == "" {
 		t.Name = p.String()
+		if t.Sites == nil {
+			t.Name += " at " + p.URL
+		}
 	}
 	return nil
 }
 
-// String returns the proof in words: "never anonymous POST /wp/v2/** at https://shop.example.com".
+// String returns the proof in words: "never anonymous POST /wp/v2/**".
 func (p *Proof) String() string {
 	words := []string{"never"}
 	if p.Always {
@@ -51,7 +54,7 @@ func (p *Proof) String() string {
 	if len(p.Calls) > 0 {
 		words = append(words, strings.Join(p.Calls, ","))
 	}
-	return strings.Join(append(append(words, p.Routes...), "at", p.URL), " ")
+	return strings.Join(append(words, p.Routes...), " ")
 }
 
 // callers reads one caller or a list.

@@ -20,6 +20,7 @@ import (
 type builder struct {
 	*document
 	t       *Test
+	target  *yaml.Node // method and URL
 	headers []string
 	body    []byte
 	kind    string // the Content-Type that goes with json and form
@@ -34,6 +35,13 @@ func (d *document) request(t *Test, readers map[string]func(*yaml.Node) error) *
 	t.Request = new(Request)
 	b := &builder{document: d, t: t, as: dryrun.As{Kind: dryrun.Anonymous}}
 	readers["request"] = b.line
+	readers["at"] = func(n *yaml.Node) error {
+		other, err := d.sites(n, t)
+		if err == nil && t.Sites == nil {
+			err = d.fail(n, "at: %q is neither all nor tag: with a tag; the URL of a request names one site", other)
+		}
+		return err
+	}
 	readers["headers"] = b.header
 	readers["body"] = func(n *yaml.Node) error {
 		text, err := d.text(n, "body")
@@ -77,7 +85,18 @@ func (b *builder) build(given map[string]*yaml.Node) error {
 		b.headers = append(b.headers, "Content-Type: "+b.kind)
 	}
 	r := b.t.Request
-	built, err := dryrun.Build(r.Method, r.URL, b.headers, b.body)
+	address := r.URL
+	if b.t.Sites == nil {
+		if err := b.site(b.target, r.URL); err != nil {
+			return err
+		}
+	} else {
+		if !strings.HasPrefix(r.URL, "/") {
+			return b.fail(b.target, "with at, a request names what stands behind the address of a site, such as GET /wp-json/, this is %q", r.Text)
+		}
+		address = "https://site.invalid" + r.URL
+	}
+	built, err := dryrun.Build(r.Method, address, b.headers, b.body)
 	if b.t.Spellings && b.t.Expect.Answer == dryrun.Page {
 		return b.fail(given["spellings"], "spellings goes with pass, refused or would_refuse: a page is no call")
 	}
@@ -107,7 +126,8 @@ func (b *builder) line(n *yaml.Node) error {
 	if !httpguts.ValidHeaderFieldName(r.Method) { // the same letters as in a method
 		return b.fail(n, "request: %q is no method", r.Method)
 	}
-	return b.site(n, r.URL)
+	b.target = n
+	return nil
 }
 
 // site checks a URL with scheme and host.

@@ -103,6 +103,13 @@ func TestRead_Errors(t *testing.T) {
 		"tests:\n- never: {as: anonymous, routes: wp, at: http://a}":              `2: routes: `,
 		"tests:\n- never: {as: anonymous, calls: [GTE], routes: /, at: http://a}": `2: calls: `,
 		"tests:\n- always:\n    as: anonymous\n    routes: /**\n    at: shop":     `5: "shop" is no URL`,
+		"tests:\n- never: {as: user, routes: /**, at: 'tag:'}":                    `2: at: write the tag behind tag:, such as tag:shops`,
+		"tests:\n- never: {as: user, routes: /**, at: All}":                       `2: "All" is no URL`,
+		"tests:\n- request: GET /\n  at: tag:\n  expect: pass":                    `3: `,
+		"tests:\n- request: GET /\n  at: http://a\n  expect: pass":                `3: at: "http://a" is neither all nor tag: with a tag`,
+		"tests:\n- request: GET http://a/\n  at: all\n  expect: pass":             `2: with at, a request names what stands behind the address of a site`,
+		"tests:\n- request: GET /\n  expect: pass":                                `2: "/" is no URL`,
+		"tests:\n- request: GET /%zz\n  at: all\n  expect: pass":                  `2: request: `,
 		"tests:\n- never: {as: user, routes: /**, at: http://a}\n  expect: pass":  `3: expect does not go with never`,
 	} {
 		_, err := Read("a.yaml", strings.NewReader(text))

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 )
 
@@ -47,31 +48,45 @@ type Outcome struct {
 // Runner runs the tests of one configuration.
 type Runner struct {
 	Gateway Gateway
+	// Choice says at which sites tests run.
+	Choice sitename.Choice
 	// Flags say in command lines of explain which configuration it is.
 	Flags string
 	// Step is called before each test; it may be nil.
 	Step func(t *Test)
 
 	decided map[decider]bool
+	*sites  // nil until somebody asks
 }
 
 // decider is a rule at its place.
 type decider struct{ rule, at string }
 
-// Run runs the tests of a file. The error says that the context has ended.
+// Run runs the tests of a file. The error says that the context has ended, or that sites are named which the configuration has not.
 func (r *Runner) Run(ctx context.Context, f *File) ([]Outcome, error) {
+	if !r.Choice.All() {
+		if err := r.look(ctx); err != nil {
+			return nil, err
+		}
+	}
 	outcomes := make([]Outcome, 0, len(f.Tests))
 	for i := range f.Tests {
 		t := &f.Tests[i]
 		if r.Step != nil {
 			r.Step(t)
 		}
-		o := r.test(ctx, t)
-		o.Position, o.Name = t.At, t.Name
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		each, err := r.each(ctx, t)
+		if err != nil {
+			return nil, &Error{t.At, "at: " + err.Error()}
 		}
-		outcomes = append(outcomes, o)
+		for _, one := range each {
+			o := r.test(ctx, one)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			o.Position, o.Name = t.At, one.Name
+			outcomes = append(outcomes, o)
+		}
 	}
 	return outcomes, nil
 }
