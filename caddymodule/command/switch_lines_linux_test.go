@@ -104,9 +104,8 @@ func TestSwitches_Asks(t *testing.T) {
 	}
 }
 
-// TestSwitchLines_Some: where a line cannot be switched at one site, it is at the others; one that is to be taken back need not be on at
-// each.
-func TestSwitchLines_Some(t *testing.T) {
+// TestSwitches_Some: what cannot be switched at one site is at the others; a line that is to be taken back need not be on at each.
+func TestSwitches_Some(t *testing.T) {
 	t.Parallel()
 	const unkept = `{"site":"x","line":"/a/b","gateways":"all","error":"a restart undoes this"}`
 	for _, test := range []struct {
@@ -120,7 +119,10 @@ func TestSwitchLines_Some(t *testing.T) {
 		{"open --site * --for 1h --yes /a/b", map[string]int{"b": 500}, 1, 1},
 		{"close --site * --for 0h /a/b", map[string]int{"a": 404, "c": 404}, 0, 1},
 		{"close --site * --for 0s /a/b", map[string]int{"a": 404, "b": 404, "c": 404}, 2, 0},
-		{"close --site * /a/b", map[string]int{"b": 404}, 2, 1},
+		{"close --site * /a/b", map[string]int{"b": 404}, 2, 2},
+		{"close --site b --for 0s /a/b", map[string]int{"b": 404}, 2, 0},
+		{"observe --site * --for 1h --yes", map[string]int{"a": 404}, 2, 2},
+		{"observe --site * --for 1h --yes", map[string]int{"b": 500}, 1, 1},
 		{"close --site * /a/b", map[string]int{"b": 200}, 1, 3},
 	} {
 		switched := 0

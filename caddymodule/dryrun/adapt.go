@@ -68,25 +68,31 @@ func survey(config []byte) (routing.Report, error) {
 // loading makes the loads of dry runs wait for each other: Caddy loads one configuration at a time.
 var loading sync.Mutex
 
-// provision loads a configuration that harmless has made.
-func provision(config map[string]any) (*caddyhttp.App, error) {
+// provision loads a configuration that harmless has made. The caller must call end, also with an error: modules then let go of what
+// they hold.
+func provision(config map[string]any) (app *caddyhttp.App, end func(), err error) {
+	end = func() {}
 	text, err := json.Marshal(config)
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
 	var cfg caddy.Config
 	if err := caddy.StrictUnmarshalJSON(text, &cfg); err != nil {
-		return nil, err
+		return nil, end, err
 	}
 	loading.Lock()
 	defer loading.Unlock()
-	ctx, err := caddy.ProvisionContext(&cfg)
+	apps := cfg.AppsRaw
+	cfg.AppsRaw = nil // a context that Caddy itself makes for them cannot be cancelled from here
+	base, err := caddy.ProvisionContext(&cfg)
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
-	app, err := ctx.App("http")
+	cfg.AppsRaw = apps
+	ctx, end := caddy.NewContext(base)
+	module, err := ctx.App("http")
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
-	return app.(*caddyhttp.App), nil
+	return module.(*caddyhttp.App), end, nil
 }

@@ -48,6 +48,7 @@ type Config struct {
 	Report routing.Report
 
 	app      *caddyhttp.App
+	end      func()            // of the modules
 	observer *gateway.Observer // of its gateways
 	guards   []*guard
 	assumed  []string
@@ -105,7 +106,7 @@ func (c *Config) provision(o *Options) error {
 	c.observer = observer(c.odd(o.Odd), c.installed(o.Installed))
 	c.observer.Switches = func(site string) *policy.Switches { return o.Switches[site] }
 	configs.Store(c.key, c)
-	if c.app, err = provision(config); err != nil {
+	if c.app, c.end, err = provision(config); err != nil {
 		return err
 	}
 	c.assumed, c.said = h.assumed, h.said
@@ -124,9 +125,15 @@ func (c *Config) odd(report func(routing.Finding)) func(f routing.Finding, at, i
 	}
 }
 
-// Close removes what Load has made.
+// Close removes what Load has made, and releases what its modules hold.
 func (c *Config) Close() error {
 	configs.Delete(c.key)
+	if c.end != nil {
+		loading.Lock() // certificates that one load looks at are not to end with another
+		c.end()
+		loading.Unlock()
+		c.end = nil
+	}
 	if c.dir == "" {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -119,5 +120,44 @@ func BenchmarkLoad(b *testing.B) {
 		if err := c.Close(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestClose: what a configuration holds is let go with it, however many are loaded one after the other.
+func TestClose(t *testing.T) {
+	var sites strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&sites, "shop-%d.example.com {\n\trestwarden wordpress {\n\t\tallow plugin woocommerce\n\t\tdeny /acme/v1/a%d\n\t}\n\treverse_proxy 127.0.0.1:1\n}\n", i, i)
+	}
+	file := filepath.Join(t.TempDir(), "Caddyfile")
+	if err := os.WriteFile(file, []byte(sites.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held := func() (bytes uint64, goroutines int) {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc, runtime.NumGoroutine()
+	}
+	once := func() {
+		c, err := dryrun.Load(dryrun.Options{File: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if homes, err := c.Homes(t.Context()); err != nil || len(homes) != 100 {
+			t.Fatal(len(homes), err)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	once()
+	before, running := held()
+	for range 4 {
+		once()
+	}
+	if after, more := held(); after > before+4<<20 || more > running+4 {
+		t.Errorf("%d KiB more, %d goroutines more", (int64(after)-int64(before))>>10, more-running)
 	}
 }
