@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/audit"
+	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/policies/typo"
@@ -22,9 +23,10 @@ import (
 // auditor says what reaches a site.
 type auditor struct {
 	configFlags
-	site, index, prefix, format, diff, html string
-	header, failOn                          []string
-	all                                     bool
+	choice                            sitename.Choice
+	index, prefix, format, diff, html string
+	header, failOn                    []string
+	all                               bool
 }
 
 var auditFormats = []string{"text", "json"}
@@ -32,7 +34,7 @@ var auditFormats = []string{"text", "json"}
 func auditCommand() *cobra.Command {
 	a := &auditor{}
 	cmd := &cobra.Command{
-		Use:   "audit [--site NAME] [--config FILE] [--index FILE] [-H HEADER]... [URL]",
+		Use:   "audit [--site SITE] [--config FILE] [--index FILE] [-H HEADER]... [URL] | --all | --site SITE | --tag TAG...",
 		Short: "Says what reaches a site, and which lines open exactly what its plugins need",
 		Long: `Reads the REST root of a site with one GET, and says what of it reaches the site
 under your configuration: which routes for whom, what callers without a login may
@@ -42,23 +44,28 @@ a site without the gateway. docs/audit.md explains the report.
 
 Nothing else is sent, nothing is started or changed.
 
+Without a URL and a saved REST root it reads those of the sites of the configuration:
+all of them (--all), or those of --site and --tag. It prints a line for each site, and
+with --html writes a page for each into a directory, and an index of them.
+
 Exit status: 0 fine, 1 the report has something that --fail-on names, 2 usage, or
 the configuration does not load, 3 it cannot be known, 4 the gateway is not on the
 way to the site.`,
 		Example: `  caddy restwarden audit https://shop.example.com
-  caddy restwarden audit --format json https://shop.example.com > audit.json`,
+  caddy restwarden audit --format json https://shop.example.com > audit.json
+  caddy restwarden audit --all --html pages`,
 		SilenceUsage: true,
 	}
 	a.add(cmd, configUsage)
+	addChoice(cmd, &a.choice, "; with a URL it is one site")
 	f := cmd.Flags()
-	f.StringVar(&a.site, "site", "", "site of the configuration, as the command status names it")
 	f.StringVar(&a.index, "index", "", "file with a saved REST root, in place of the GET")
 	f.StringVar(&a.prefix, "prefix", "", "first segment of the site's REST addresses (default that of the configuration, or wp-json)")
 	f.StringArrayVarP(&a.header, "header", "H", nil, "header line of the GET, \"Name: value\"")
 	f.StringVar(&a.diff, "diff", "", "file with an earlier report in JSON: print what has changed since, and nothing else")
 	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 for any of these: "+strings.Join(audit.Kinds(), ", "))
-	f.StringVar(&a.html, "html", "", "write the report as a page for the owner of the site, too")
-	f.BoolVar(&a.all, "all", false, "print each route")
+	f.StringVar(&a.html, "html", "", "write the report as a page for the owner of the site, too; without a URL, pages into this directory")
+	f.BoolVar(&a.all, "all", false, "without a URL, all sites of the configuration; else print each route")
 	f.StringVar(&a.format, "format", "text", strings.Join(auditFormats, " or "))
 	complete(cmd, "format", auditFormats...)
 	complete(cmd, "fail-on", audit.Kinds()...)
@@ -77,9 +84,15 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	if err := audit.CheckKinds(a.failOn, a.diff != ""); err != nil {
 		return exitUsage, fmt.Errorf("--fail-on: %w", err)
 	}
+	if len(args) == 0 && a.index == "" && (a.all || !a.choice.All()) {
+		return a.runAll(cmd)
+	}
 	address, err := a.address(args)
 	if err != nil {
 		return exitUsage, err
+	}
+	if len(a.choice.Sites) > 1 || len(a.choice.Tags) > 0 {
+		return exitUsage, errors.New("a URL or a saved REST root is one site's: name it with one --site, or leave the URL out")
 	}
 	old, err := a.old()
 	if err != nil {
@@ -87,16 +100,23 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	report, err := a.report(cmd, address)
 	switch {
-	case errors.Is(err, errUnknowable):
-		return exitUnknown, err
-	case errors.Is(err, errNotGuarded):
-		return exitNotReached, err
 	case err != nil:
-		return exitUsage, err
+		return unread(err), err
 	case old != nil && old.Site != report.Site:
 		return exitUsage, fmt.Errorf("--diff: %s is a report of %q, and this one is of %q", a.diff, old.Site, report.Site)
 	}
 	return a.answer(cmd, report, old)
+}
+
+// unread is the exit status of an error for which there is no report.
+func unread(err error) int {
+	switch {
+	case errors.Is(err, errUnknowable):
+		return exitUnknown
+	case errors.Is(err, errNotGuarded):
+		return exitNotReached
+	}
+	return exitUsage
 }
 
 // old reads the report of --diff. It is nil without one.
@@ -130,35 +150,49 @@ func (a *auditor) answer(cmd *cobra.Command, report, old *audit.Report) (status 
 		report.Failed, report.Undecided = failed, unknown
 		err = show(out, a.format, report, func(r *audit.Report) string { return r.Text(terminal.PaletteOf(out), a.all) })
 	}
-	if err = errors.Join(err, a.writePage(report)); err != nil {
+	if err = errors.Join(err, page(a.html, report)); err != nil {
 		return exitUsage, err
 	}
+	return tellFailures(cmd, "", failed, unknown), nil
+}
+
+// tellFailures prints what --fail-on has found and what it could not decide, of a site where several are meant. It returns the exit
+// status.
+func tellFailures(cmd *cobra.Command, site string, failed, unknown []audit.Failure) (status int) {
+	if site != "" {
+		site += ": "
+	}
 	for _, f := range slices.Concat(failed, unknown) {
-		cmd.PrintErrln(escapedText(f.String()))
+		cmd.PrintErrln(escapedText(site + f.String()))
 	}
 	switch {
 	case len(failed) > 0:
-		status = exitNo
+		return exitNo
 	case len(unknown) > 0:
-		status = exitUnknown
+		return exitUnknown
 	}
-	return status, nil
+	return 0
 }
 
-// writePage writes the page of --html.
-func (a *auditor) writePage(report *audit.Report) error {
-	if a.html == "" {
+// page writes the page of a report; file is "" for none.
+func page(file string, report *audit.Report) error {
+	if file == "" {
 		return nil
 	}
 	shown, err := printable(report)
 	if err != nil {
 		return err
 	}
+	return writePage(file, shown.HTML)
+}
+
+// writePage writes a page into a file.
+func writePage(file string, html func(io.Writer) error) error {
 	var page bytes.Buffer
-	if err := shown.HTML(&page); err != nil {
+	if err := html(&page); err != nil {
 		return err
 	}
-	return os.WriteFile(a.html, masked(page.Bytes()), 0o644) //nolint:gosec // a page for others to read
+	return os.WriteFile(file, masked(page.Bytes()), 0o644) //nolint:gosec // a page for others to read
 }
 
 // show prints v as JSON or as text.
@@ -195,7 +229,7 @@ func (a *auditor) address(args []string) (string, error) {
 }
 
 // report makes the report.
-func (a *auditor) report(cmd *cobra.Command, address string) (_ *audit.Report, err error) {
+func (a *auditor) report(cmd *cobra.Command, address string) (*audit.Report, error) {
 	progress := terminal.NewProgress(cmd.ErrOrStderr())
 	defer progress.End()
 	progress.Step("reading the configuration")
@@ -203,13 +237,17 @@ func (a *auditor) report(cmd *cobra.Command, address string) (_ *audit.Report, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, g.close()) }()
 	root, err := a.root(cmd, g, address, progress)
 	if err != nil {
 		return nil, err
 	}
-	g.chooses(root)
 	progress.Step("reasoning about %d routes", len(root.Routes))
+	return g.report(root, address)
+}
+
+// report makes the report of the site from its REST root.
+func (g *guardedSite) report(root *siteroot.Root, address string) (*audit.Report, error) {
+	g.chooses(root)
 	in := audit.Input{
 		Site: g.name, Address: shownAddress(root.Address), Root: root.Root, Now: g.gateway, LoginOnly: g.loginOnly, Limits: g.limits, With: g.with,
 		Configured: g.configured, NotEnforced: g.notEnforced, Past: g.past,

@@ -17,27 +17,15 @@ import (
 )
 
 // choose chooses the site.
-func (g *guardedSite) choose(config *dryrun.Config) (err error) {
-	assumed := ""
-	if g.site, assumed, err = g.pick(config); g.site == nil || err != nil {
+func (g *guardedSite) choose(config *dryrun.Config) error {
+	site, assumed, err := g.pick(config)
+	if site == nil || err != nil {
 		return err
 	}
-	others, err := config.Beside(g.ctx, g.site, g.address)
-	if err != nil {
-		return err
-	}
-	g.name, g.prefix, g.platform = g.site.Name, g.site.Prefix, g.site.Policies.Platform
-	g.judges = append([]dryrun.Other{{At: g.site.At, Imported: g.site.Imported, Chain: g.site.Chain}}, others...)
-	g.gateway = gatewayOf(g.site, others)
 	if assumed != "" {
 		g.limits = append(g.limits, assumed)
 	}
-	if len(others) > 0 {
-		g.limits = append(g.limits, fmt.Sprintf(
-			"Several directives may judge calls of the site, at %s: what their rules do not agree on is not known. Lines to add belong into each of them.", strings.Join(placesOf(g.judges), ", ")))
-	}
-	g.past = pastOf(config, g.site, g.judges)
-	return nil
+	return g.take(config, site)
 }
 
 func placesOf(judges []dryrun.Other) (places []string) {

@@ -31,46 +31,78 @@ type guardedSite struct {
 	notEnforced  string
 	limits, past []string // as in audit.Input
 
-	asked, address string // what --site and the command line name
-	options        dryrun.Options
+	asked, address string              // what --site and the command line name
 	ctx            context.Context     // of the command, which loads configurations as a report needs them
 	site           *gateway.ServedSite // nil without a gateway
 	gateway        *audit.Gateway      // likewise
 	judges         []dryrun.Other      // the directives that may judge calls of the site, its own first
+	alone          []byte              // a configuration of the judges
 	platform       platforms.Platform
-	open           []*dryrun.Config
+}
+
+func newGuardedSite(ctx context.Context, address string) *guardedSite {
+	g := &guardedSite{ctx: ctx, address: address}
+	g.platform, _ = platforms.ByName("wordpress")
+	return g
 }
 
 // guarded finds the site in the configuration: the one of --site, else that of the URL's
 // host, else the only one.
 func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, error) {
-	g := &guardedSite{ctx: ctx, asked: a.site, address: calledAt(address, a.header), options: dryrun.Options{File: a.config, Adapter: a.adapter}}
-	g.platform, _ = platforms.ByName("wordpress")
-	if _, err := os.Stat("Caddyfile"); a.config == "" && errors.Is(err, fs.ErrNotExist) {
-		if a.site != "" {
+	g := newGuardedSite(ctx, calledAt(address, a.header))
+	if len(a.choice.Sites) > 0 {
+		g.asked = a.choice.Sites[0]
+	}
+	if !a.hasConfig() {
+		if g.asked != "" {
 			return nil, errors.New("--site needs a configuration: name one with --config")
 		}
 		return g, nil
 	}
-	g.configured = true
-	config, err := g.load()
-	if err == nil {
-		err = g.choose(config)
-	}
+	config, err := dryrun.Load(dryrun.Options{File: a.config, Adapter: a.adapter})
 	if err != nil {
-		return nil, errors.Join(err, g.close())
+		return nil, err
 	}
-	g.loginOnly = len(g.judges) > 0
-	var parts []string
+	g.configured = true
+	return g, errors.Join(g.choose(config), config.Close())
+}
+
+// hasConfig tells whether there is a configuration.
+func (a *auditor) hasConfig() bool {
+	_, err := os.Stat("Caddyfile")
+	return a.config != "" || !errors.Is(err, fs.ErrNotExist)
+}
+
+// take makes a site of the configuration the one of the audit.
+func (g *guardedSite) take(config *dryrun.Config, site *gateway.ServedSite) error {
+	others, err := config.Beside(g.ctx, site, g.address)
+	if err != nil {
+		return err
+	}
+	g.configured, g.site = true, site
+	g.name, g.prefix, g.platform = site.Name, site.Prefix, site.Policies.Platform
+	g.judges = append([]dryrun.Other{{At: site.At, Imported: site.Imported, Said: site.Said, Chain: site.Chain}}, others...)
+	g.gateway = &audit.Gateway{Chain: site.Chain}
+	for _, o := range others {
+		g.gateway.Beside = append(g.gateway.Beside, o.Chain)
+	}
+	if len(others) > 0 {
+		g.limits = append(g.limits, fmt.Sprintf(
+			"Several directives may judge calls of the site, at %s: what their rules do not agree on is not known. Lines to add belong into each of them.", strings.Join(placesOf(g.judges), ", ")))
+	}
+	g.past, g.loginOnly = pastOf(config, site, g.judges), true
+	var idle, said []string
 	for i := range g.judges {
 		standing := access.StandingOf(g.judges[i].Chain)
 		g.loginOnly = g.loginOnly && standing.LoginOnly
-		if idle := notEnforced(&g.judges[i], standing); idle != "" {
-			parts = append(parts, idle)
+		if one := notEnforced(&g.judges[i], standing); one != "" {
+			idle = append(idle, one)
 		}
+		said = append(said, g.judges[i].Said)
 	}
-	g.notEnforced = strings.Join(parts, ", ")
-	return g, nil
+	g.notEnforced = strings.Join(idle, ", ")
+	g.alone, err = config.Alone(said...)
+	return err
 }
 
 // notEnforced says what keeps the rules of a directive from refusing calls.
@@ -85,21 +117,6 @@ func notEnforced(d *dryrun.Other, standing access.Standing) string {
 		return fmt.Sprintf("mode observe (%s)", place)
 	}
 	return ""
-}
-
-func (g *guardedSite) load() (*dryrun.Config, error) {
-	config, err := dryrun.Load(g.options)
-	if err == nil {
-		g.open = append(g.open, config)
-	}
-	return config, err
-}
-
-func (g *guardedSite) close() (err error) {
-	for _, config := range g.open {
-		err = errors.Join(err, config.Close())
-	}
-	return err
 }
 
 // bareSite is a configuration for a site that no gateway guards, with a directive in it.
@@ -117,41 +134,17 @@ func (g *guardedSite) chooses(root *siteroot.Root) {
 			g.platform = p
 		}
 	}
-	g.options = dryrun.Options{JSON: fmt.Appendf(nil, bareSite, g.platform.Name)}
+	g.alone = fmt.Appendf(nil, bareSite, g.platform.Name)
 }
 
-func gatewayOf(s *gateway.ServedSite, others []dryrun.Other) *audit.Gateway {
-	g := &audit.Gateway{Chain: s.Chain}
-	for _, o := range others {
-		g.Beside = append(g.Beside, o.Chain)
-	}
-	return g
-}
-
-// with loads the configuration with login_only and more lines in the site's directive.
+// with loads the directives of the site with login_only and more lines.
 func (g *guardedSite) with(lines []string) (*audit.Gateway, error) {
-	g.options.Edit = func(d *gateway.Gateway) error {
-		if g.site != nil && !g.judged(d) {
-			return nil
-		}
-		return enforce(d, g.platform, lines)
-	}
-	config, err := g.load()
+	config, err := dryrun.Load(dryrun.Options{JSON: g.alone, Edit: func(d *gateway.Gateway) error { return enforce(d, g.platform, lines) }})
 	if err != nil {
 		return nil, err
 	}
-	site, _, err := g.pick(config)
-	if err != nil || site == nil {
-		return nil, errors.Join(err, errors.New("the site is gone"))
-	}
-	others, err := config.Beside(g.ctx, site, g.address)
-	return gatewayOf(site, others), err
-}
-
-// judged tells whether a directive may judge calls of the site. Those of one snippet stand at one
-// place, and differ in where it was imported.
-func (g *guardedSite) judged(by *gateway.Gateway) bool {
-	return slices.ContainsFunc(g.judges, func(d dryrun.Other) bool { return d.At == by.At && d.Imported == by.Imported[""] })
+	chains := config.Chains()
+	return &audit.Gateway{Chain: chains[0], Beside: chains[1:]}, config.Close()
 }
 
 // enforce makes a directive enforce, with login_only and lines such as "allow plugin x".

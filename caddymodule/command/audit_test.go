@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -419,7 +420,14 @@ func TestDocs_Audit(t *testing.T) {
 		t.Fatal(err)
 	}
 	address, _ := site(t, root)
-	config := guarded(t, "login_only")
+	config := guarded(t, "login_only", "tag shops")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, bytes.Replace(text, []byte("127.0.0.1:8080"), []byte(strings.TrimPrefix(address, "http://")), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("root.json", root, 0o600); err != nil {
 		t.Fatal(err)
@@ -438,6 +446,9 @@ func TestDocs_Audit(t *testing.T) {
 			if !ok || status != want || out == "" || !strings.HasPrefix(problems, says) || says == "" && problems != "" {
 				t.Errorf("%s: %d %s", line, status, problems)
 			}
+			if head, _, ok := strings.Cut(out, "\n"); ok && strings.HasPrefix(head, "SITE ") && !slices.ContainsFunc(strings.Split(string(docs), "\n"), func(l string) bool { return slices.Equal(strings.Fields(l), strings.Fields(head)) }) {
+				t.Errorf("the page shows another table than %s", head)
+			}
 			if saves {
 				if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
 					t.Fatal(err)
@@ -446,7 +457,9 @@ func TestDocs_Audit(t *testing.T) {
 			ran++
 		}
 	}
-	if _, err := os.Stat("shop.html"); err != nil || ran != 7 {
-		t.Errorf("%d commands, %v", ran, err)
+	for _, file := range []string{"shop.html", "pages/index.html", "pages/shop.example.com.html"} {
+		if _, err := os.Stat(file); err != nil || ran != 9 {
+			t.Errorf("%d commands, %v", ran, err)
+		}
 	}
 }

@@ -30,6 +30,8 @@ type Options struct {
 	Index []byte
 	// Live puts questions that only read to the real site.
 	Live bool
+	// Behind lets RoundTrip ask the real site.
+	Behind bool
 	// Edit gets each directive before it is loaded, and may change it; it may be nil.
 	Edit func(*gateway.Gateway) error
 	// Odd gets what is odd in the rules of the directives, notes as well; it may be nil.
@@ -47,23 +49,25 @@ type Config struct {
 	// Report is what is odd in the layout of the configuration.
 	Report routing.Report
 
-	app      *caddyhttp.App
-	end      func()            // of the modules
-	observer *gateway.Observer // of its gateways
-	guards   []*guard
-	assumed  []string
-	said     map[string]string // see harmless
-	index    []byte
-	live     bool
-	key      string
-	dir      string
+	app        *caddyhttp.App
+	end        func()            // of the modules
+	observer   *gateway.Observer // of its gateways
+	guards     []*guard
+	assumed    []string
+	said       map[string]string         // see harmless
+	directives map[string]map[string]any // of Alone, by their Said
+	index      []byte
+	live       bool
+	behind     bool
+	key        string
+	dir        string
 }
 
 // Load adapts and provisions a configuration. It opens no listener, makes no log file, and
 // changes nothing that a Caddy on this machine uses. The error is that of Caddy: the
 // configuration does not load. The caller must close the Config.
 func Load(o Options) (*Config, error) {
-	c := &Config{JSON: o.JSON, index: o.Index, live: o.Live, key: rand.Text()}
+	c := &Config{JSON: o.JSON, index: o.Index, live: o.Live, behind: o.Behind, key: rand.Text()}
 	var err error
 	if c.JSON == nil {
 		if c.JSON, err = Adapt(o.File, o.Adapter); err != nil {
@@ -95,7 +99,7 @@ func Load(o Options) (*Config, error) {
 var ErrUnknowable = errors.New("this cannot be known")
 
 func (c *Config) provision(o *Options) error {
-	h := &harmless{dir: c.dir, run: c.key, live: c.live, edit: o.Edit, said: map[string]string{}}
+	h := &harmless{dir: c.dir, run: c.key, live: c.live || c.behind, edit: o.Edit, said: map[string]string{}}
 	config, err := h.make(c.JSON)
 	if err != nil {
 		return err
@@ -177,9 +181,14 @@ func (c *Config) Reach(ctx context.Context, r Request) (*gateway.ServedSite, *Re
 		as: holder.As, has: holder.Credential, records: r.Records, ability: r.Abilities, index: c.index,
 		platform: &guard.site.Platform, home: guard.home(r, host), release: guard.site.Release, secure: r.Secure,
 	}
-	status, err := serve(ctx, run, server, r, r.withCredentials(guard, holder.Credential))
-	if err != nil {
+	status := 0
+	res, err := serve(ctx, run, server, r, r.withCredentials(guard, holder.Credential))
+	switch {
+	case err != nil:
 		return nil, nil, err
+	case res != nil:
+		status = res.StatusCode
+		_ = res.Body.Close() // it is in memory
 	}
 	run.mu.Lock() // a question may still be under way
 	defer run.mu.Unlock()

@@ -1,6 +1,8 @@
 package dryrun
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 
 	"github.com/restwarden/restwarden/caddymodule/gateway"
@@ -17,6 +19,29 @@ func Each(v any, name string, do func(map[string]any)) { each(v, name, do) }
 // Said returns what a directive of Expanded says, as [gateway.ServedSite] has it. Directives that differ in placeholders without a
 // value say the same.
 func (c *Config) Said(directive map[string]any) string { return c.said[contentOf(directive)] }
+
+// Alone returns a configuration with some directives of this one and nothing else, in the order of their names, which are as
+// [gateway.ServedSite] has them in Said. It loads in a moment, and its Chains are those of the directives.
+func (c *Config) Alone(said ...string) ([]byte, error) {
+	if c.directives == nil {
+		config, err := expanded(c.JSON)
+		if err != nil {
+			return nil, err
+		}
+		c.directives = map[string]map[string]any{}
+		each(config, "restwarden", func(d map[string]any) { c.directives[c.Said(d)] = d })
+	}
+	var routes []any
+	for _, name := range said {
+		directive := c.directives[name]
+		if directive == nil {
+			return nil, fmt.Errorf("%w: a handler makes a directive that the configuration does not have", ErrUnknowable)
+		}
+		routes = append(routes, map[string]any{"handle": []any{directive}})
+	}
+	server := map[string]any{"listen": []any{":80"}, "routes": routes}
+	return json.Marshal(map[string]any{"apps": map[string]any{"http": map[string]any{"servers": map[string]any{"alone": server}}}})
+}
 
 // contentOf identifies what a directive says in a configuration.
 func contentOf(directive map[string]any) string {

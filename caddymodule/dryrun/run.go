@@ -25,8 +25,10 @@ import (
 type run struct {
 	stub stub
 	live bool // the credentials are those of a client, so that the real site may be asked with them
+	asks bool // it is RoundTrip's
 
 	mu       sync.Mutex
+	reached  bool          // RoundTrip has come to the real site
 	began    *http.Request // as the server's first handler saw it
 	last     string        // what may have answered: the last handler that was reached
 	behind   string        // the same behind the gateway
@@ -106,6 +108,9 @@ func (r *run) assume(format string, args ...any) {
 // empty object.
 func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 	q := questionOf(req.Context())
+	if r.asks {
+		return nil, ErrNothingBehind
+	}
 	if q == nil {
 		return answerJSON(http.StatusOK, map[string]any{}), nil
 	}

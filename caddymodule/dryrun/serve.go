@@ -19,8 +19,8 @@ import (
 )
 
 // serve has the HTTP server of Go read the bytes of a request, as it reads a connection,
-// and Caddy's server answer it. It returns the status of the answer.
-func serve(ctx context.Context, run *run, server *caddyhttp.Server, r Request, raw []byte) (status int, err error) {
+// and Caddy's server answer it. The answer is in memory; it is nil where Caddy ends the connection without one, as abort does.
+func serve(ctx context.Context, run *run, server *caddyhttp.Server, r Request, raw []byte) (*http.Response, error) {
 	client := r.Client
 	if !client.IsValid() {
 		client = netip.AddrFrom4([4]byte{192, 0, 2, 1}) // of the documentation's network (RFC 5737)
@@ -38,7 +38,7 @@ func serve(ctx context.Context, run *run, server *caddyhttp.Server, r Request, r
 			server.ServeHTTP(w, req)
 		}))
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
 	for err == nil && res.StatusCode < http.StatusOK { // 103 comes before the answer
@@ -47,10 +47,9 @@ func serve(ctx context.Context, run *run, server *caddyhttp.Server, r Request, r
 		res, err = http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
 	}
 	if err != nil {
-		return 0, nil // Caddy has ended the connection without an answer, as abort does
+		return nil, nil //nolint:nilerr // there is none
 	}
-	defer func() { _ = res.Body.Close() }() // it is in memory
-	return res.StatusCode, nil
+	return res, nil
 }
 
 // errNotHTTP says that there is no request.

@@ -22,6 +22,8 @@ type Report struct {
 	Site    string `json:"site"`
 	// Address is where the REST root was read; "" for a file.
 	Address string `json:"address,omitempty"`
+	// Error says why nothing is known; the rest is then empty.
+	Error string `json:"error,omitempty"`
 	// Gateway tells that a gateway guards the site, and LoginOnly that it has login_only.
 	Gateway   bool `json:"gateway"`
 	LoginOnly bool `json:"login_only"`

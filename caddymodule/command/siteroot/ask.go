@@ -43,7 +43,7 @@ func (r *Root) Ask(ctx context.Context, route string, query url.Values, header [
 	if err != nil {
 		return nil, err
 	}
-	asker := client(true)
+	asker := client(transport, true)
 	asker.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := asker.Do(req)
 	if err != nil {

@@ -46,8 +46,8 @@ func (e *redirected) Error() string {
 
 // client follows redirects. With headers it follows those to the same scheme, host and port:
 // the headers may have a login, and a site may not send it on.
-func client(headers bool) *http.Client {
-	return &http.Client{Transport: transport, Timeout: patience, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+func client(through http.RoundTripper, headers bool) *http.Client {
+	return &http.Client{Transport: through, Timeout: patience, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		first := via[0]
 		switch {
 		case len(via) >= maxRedirects:

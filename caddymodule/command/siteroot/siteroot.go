@@ -52,17 +52,22 @@ func Open(file string) (*Root, error) {
 // segment of the pretty form, "wp-json". With header lines, a redirect to another scheme, host
 // or port ends it: the lines may have a login. ErrUsage tells of a wrong address or line.
 func Fetch(ctx context.Context, address, prefix string, header []string) (*Root, error) {
+	return FetchThrough(ctx, transport, address, prefix, header)
+}
+
+// FetchThrough is Fetch with something else that sends the GET.
+func FetchThrough(ctx context.Context, through http.RoundTripper, address, prefix string, header []string) (*Root, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	pretty, query, err := addresses(address, prefix)
 	if err != nil {
 		return nil, err
 	}
-	root, err := get(ctx, pretty, header)
+	root, err := get(ctx, through, pretty, header)
 	if query == "" || !errors.Is(err, errNone) {
 		return root, err
 	}
-	if second, again := get(ctx, query, header); again == nil {
+	if second, again := get(ctx, through, query, header); again == nil {
 		return second, nil
 	}
 	return nil, err
@@ -88,13 +93,13 @@ func addresses(address, prefix string) (pretty, query string, err error) {
 // errNone tells that there is no root.
 var errNone = errors.New("there is no REST root")
 
-func get(ctx context.Context, address string, header []string) (*Root, error) {
+func get(ctx context.Context, through http.RoundTripper, address string, header []string) (*Root, error) {
 	req, err := question(ctx, address, header)
 	if err != nil {
 		return nil, err
 	}
 	shown, named := req.URL.Redacted(), origin(req.URL)
-	res, err := client(len(header) > 0).Do(req)
+	res, err := client(through, len(header) > 0).Do(req)
 	if elsewhere, is := errors.AsType[*redirected](err); is {
 		return nil, elsewhere
 	}
