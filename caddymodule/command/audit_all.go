@@ -1,11 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +25,6 @@ type several struct {
 	config   *dryrun.Config
 	homes    []dryrun.Home
 	overview audit.Overview
-	status   int // the exit status
 }
 
 // runAll makes the reports of the sites that are meant. It returns the exit status.
@@ -167,12 +166,8 @@ func (s *several) readAhead(ctx context.Context) func() rootRead {
 // readRoot reads the root of a site where the gateway itself asks for it, behind the directive; and at the site's own address where the
 // configuration has nothing there that can be asked.
 func (s *several) readRoot(ctx context.Context, home dryrun.Home) (r rootRead) {
-	prefix := home.Prefix
-	if s.prefix != "" {
-		prefix = s.prefix
-	}
-	var through http.RoundTripper = s.config
-	r.root, r.err = siteroot.FetchThrough(ctx, through, home.Address, prefix, nil)
+	prefix := cmp.Or(s.prefix, home.Prefix)
+	r.root, r.err = siteroot.FetchThrough(ctx, s.config, home.Address, prefix, nil)
 	if errors.Is(r.err, dryrun.ErrNothingBehind) {
 		r.root, r.err = siteroot.Fetch(ctx, home.Address, prefix, nil)
 	}
