@@ -113,12 +113,23 @@ func (r request) guarded(name string) error {
 	return notFound("no site %q is guarded", name)
 }
 
-// by says for the log who asks.
-func (r request) by() string {
+// by says who asks. The error says that the name of the operator is not certain.
+func (r request) by() (by adminapi.By, err error) {
+	by.Address = "the socket of the admin endpoint"
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && host != "" {
-		return host
+		by.Address = host
 	}
-	return "the socket of the admin endpoint"
+	by.Operator, err = r.gateways.Operator(r.Request)
+	if claims := r.Header.Values(adminapi.OperatorHeader); err == nil && by.Operator == "" && len(claims) > 0 {
+		by.Operator, by.Claimed, err = claims[0], true, adminapi.CheckOperator(claims[0])
+		if len(claims) > 1 {
+			err = fmt.Errorf("the header %s is there %d times", adminapi.OperatorHeader, len(claims))
+		}
+	}
+	if err != nil {
+		err = failed(http.StatusBadRequest, err)
+	}
+	return by, err
 }
 
 // writeJSON answers with v. Its error means that nothing was written: Caddy answers with it, which

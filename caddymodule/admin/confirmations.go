@@ -37,7 +37,12 @@ func serveDecision(w http.ResponseWriter, r request) error {
 	if err := r.read(w, b.parse); err != nil {
 		return err
 	}
-	c, err := r.gateways.Decide(r.Context(), r.name, *b.Give, "admin, "+r.by())
+	by, err := r.by()
+	if err != nil {
+		return err
+	}
+	by.Address = "admin, " + by.Address
+	c, err := r.gateways.Decide(r.Context(), r.name, *b.Give, by)
 	switch {
 	case errors.Is(err, confirm.ErrUnknown):
 		return failed(http.StatusNotFound, err)

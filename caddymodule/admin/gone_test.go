@@ -32,6 +32,7 @@ type nothing struct{ Gateways }
 
 func (nothing) Statuses() []adminapi.Site      { return nil }
 func (nothing) Store() *adminapi.Store         { return nil }
+func (nothing) OperatorHeader() string         { return "" }
 func (nothing) Followers() *refusals.Followers { return new(refusals.Followers) }
 
 // TestGone: where a client goes in the middle of an answer, Caddy gets no error: it would

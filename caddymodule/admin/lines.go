@@ -12,7 +12,7 @@ import (
 )
 
 // switchLine switches a line of a site.
-type switchLine = func(g Gateways, site string, line adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error)
+type switchLine = func(g Gateways, site string, line adminapi.LineSwitch, lasts time.Duration, by adminapi.By) (adminapi.LineSwitched, error)
 
 // serveLine answers POST sites/<site>/open, or close.
 func serveLine(parse func(*adminapi.LineSwitch) (time.Duration, error), turn switchLine) func(http.ResponseWriter, request) error {
@@ -29,7 +29,11 @@ func serveLine(parse func(*adminapi.LineSwitch) (time.Duration, error), turn swi
 		if err != nil {
 			return err
 		}
-		answer, err := turn(r.gateways, r.name, b, lasts, r.by())
+		by, err := r.by()
+		if err != nil {
+			return err
+		}
+		answer, err := turn(r.gateways, r.name, b, lasts, by)
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
 			return failed(refused.Status, refused)
 		}

@@ -9,7 +9,7 @@ import (
 // serveSites answers GET sites.
 func serveSites(w http.ResponseWriter, r request) error {
 	return writeJSON(w, adminapi.Sites[adminapi.Site, adminapi.Store]{
-		Version: adminapi.Version, Sites: r.gateways.Statuses(), Store: r.gateways.Store(),
+		Version: adminapi.Version, Sites: r.gateways.Statuses(), Store: r.gateways.Store(), OperatorHeader: r.gateways.OperatorHeader(),
 	})
 }
 

@@ -54,7 +54,11 @@ func serveMode(w http.ResponseWriter, r request) error {
 	if err := r.read(w, b.parse); err != nil {
 		return err
 	}
-	return writeJSON(w, r.gateways.SwitchMode(r.name, b.Mode, time.Duration(*b.For), r.by()))
+	by, err := r.by()
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, r.gateways.SwitchMode(r.name, b.Mode, time.Duration(*b.For), by))
 }
 
 // serveLockdown answers POST lockdown.
@@ -70,5 +74,9 @@ func serveLockdown(w http.ResponseWriter, r request) error {
 		}
 		site = *b.Site
 	}
-	return writeJSON(w, r.gateways.SwitchLockdown(site, b.Hard, time.Duration(*b.For), r.by()))
+	by, err := r.by()
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, r.gateways.SwitchLockdown(site, b.Hard, time.Duration(*b.For), by))
 }

@@ -38,6 +38,8 @@ type Sites[S, T any] struct {
 	Sites    []S               `json:"sites"`
 	Refusals []json.RawMessage `json:"refusals,omitempty"` // only in what "caddy restwarden status --site" prints
 	Store    *T                `json:"store,omitempty"`
+	// OperatorHeader is the header in which a proxy of the operators' own tells who they are.
+	OperatorHeader string `json:"operator_header,omitempty"`
 }
 
 // Site is a site as it is now. The tag owner marks what the status page shows to the owner of a
@@ -72,7 +74,7 @@ type Line struct {
 	Line  string     `json:"line" owner:"sees"` // without its first word: "POST /acme/v1/callback", "plugin contact-form-7"
 	Since time.Time  `json:"since" owner:"sees"`
 	Until *time.Time `json:"until,omitempty" owner:"sees"` // nil where it does not end by itself
-	By    string     `json:"by"`
+	By
 }
 
 // Scope is a scope of credentials, and how it was used since the site was first configured in this process.

@@ -29,7 +29,15 @@ type Client struct {
 	tcp     bool
 	http    *http.Client
 
+	header   http.Header // of each request
 	patience time.Duration
+}
+
+// With returns a client that also sends some header lines.
+func (c *Client) With(header http.Header) *Client {
+	other := *c
+	other.header = header
+	return &other
 }
 
 // New returns a client for an admin endpoint, with an address as Caddy's `admin` has it:
@@ -90,6 +98,9 @@ func (c *Client) open(ctx context.Context, method, path string, body any) (*http
 	req, err := http.NewRequestWithContext(ctx, method, c.origin+path, text)
 	if err != nil {
 		return nil, err
+	}
+	for name, values := range c.header {
+		req.Header[name] = values
 	}
 	if c.tcp {
 		req.Header.Set("Origin", c.origin)

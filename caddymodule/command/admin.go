@@ -15,13 +15,20 @@ import (
 // adminFlags say which Caddy a command talks to, as those of "caddy reload" do.
 type adminFlags struct {
 	configFlags
-	address string
+	address  string
+	operator func() (name string, named bool) // nil for a command that switches nothing
 }
 
 func (a *adminFlags) add(cmd *cobra.Command) {
 	a.configFlags.add(cmd, "configuration file that names the admin endpoint")
 	f := cmd.Flags()
 	f.StringVar(&a.address, "address", "", "address of the admin endpoint, if it is not in --config (default localhost:2019)")
+}
+
+// addOperator adds the flag of a command that switches or decides something.
+func (a *adminFlags) addOperator(cmd *cobra.Command) {
+	name := cmd.Flags().String("operator", "", "who you are: status and the log have the name, marked as claimed")
+	a.operator = func() (string, bool) { return *name, cmd.Flags().Changed("operator") }
 }
 
 // Exit statuses (see docs/status).
@@ -96,7 +103,17 @@ func (a *adminFlags) client() (*adminapi.Client, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	return c, nil
+	if a.operator == nil {
+		return c, nil
+	}
+	name, named := a.operator()
+	if !named {
+		return c, nil
+	}
+	if err := adminapi.CheckOperator(name); err != nil {
+		return nil, usage(fmt.Errorf("--operator: %w", err))
+	}
+	return c.With(http.Header{adminapi.OperatorHeader: {name}}), nil
 }
 
 // ask sends a request to the admin endpoint and reads its answer into v.

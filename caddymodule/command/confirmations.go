@@ -27,6 +27,7 @@ all gateways. Each link opens a page that does the same: who has it can decide.`
 		SilenceUsage: true,
 	}
 	admin.add(cmd)
+	admin.addOperator(cmd)
 	cmd.Flags().StringVar(&site, "site", "", "the site (default all)")
 	withStatus(cmd, func(cmd *cobra.Command, args []string) error {
 		word, id, err := confirmationWords(args)

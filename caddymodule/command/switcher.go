@@ -22,6 +22,7 @@ type switcher struct {
 // add adds the flags; more says which sites are meant without --site and --tag.
 func (s *switcher) add(cmd *cobra.Command, more string) {
 	s.admin.add(cmd)
+	s.admin.addOperator(cmd)
 	s.choice.add(cmd, more)
 	cmd.Flags().StringVar(&s.lasts, "for", "", "how long, such as 2h or 1d; 0s ends it")
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -73,10 +74,10 @@ func (d *Desk) Link(ctx context.Context, c *confirm.Confirmation) (string, error
 
 // Decide lets a person decide, and says in the log who has. The errors are those of
 // [confirm.Ledger.Decide].
-func (d *Desk) Decide(ctx context.Context, id string, give bool, by string) (*confirm.Confirmation, error) {
+func (d *Desk) Decide(ctx context.Context, id string, give bool, by adminapi.By) (*confirm.Confirmation, error) {
 	c, err := d.Ledger.Decide(ctx, id, give)
 	if err == nil {
-		d.Logger.Info("confirmation "+string(c.State), zap.String("site", d.Site), zap.String("confirmation", c.ID), zap.String("by", by))
+		d.Logger.Info("confirmation "+string(c.State), zap.String("site", d.Site), zap.String("confirmation", c.ID), zap.Inline(by))
 	}
 	return c, err
 }

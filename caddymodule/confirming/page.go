@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/confirm"
 )
@@ -91,7 +92,7 @@ func (d *Desk) serveDecided(w http.ResponseWriter, r *http.Request, c *confirm.C
 		return
 	}
 	// A person who closes the page has decided all the same.
-	c, err := d.Decide(context.WithoutCancel(r.Context()), c.ID, give, "link, "+client.String())
+	c, err := d.Decide(context.WithoutCancel(r.Context()), c.ID, give, adminapi.By{Address: "link, " + client.String()})
 	switch {
 	case err != nil:
 		d.showFailed(w, err)

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -50,11 +51,22 @@ func (e endpoint) Store() *adminapi.Store {
 	return nil
 }
 
+// Operator implements admin.Gateways.
+func (e endpoint) Operator(r *http.Request) (string, error) { return e.app.Operators.of(r) }
+
+// OperatorHeader implements admin.Gateways.
+func (e endpoint) OperatorHeader() string {
+	if e.app.Operators == nil {
+		return ""
+	}
+	return e.app.Operators.Header
+}
+
 // Refusals implements admin.Gateways.
 func (e endpoint) Refusals(site string) []adminapi.Refusal { return e.named(site).state.last.All() }
 
 // SwitchMode implements admin.Gateways.
-func (e endpoint) SwitchMode(site string, mode policy.Mode, lasts time.Duration, by string) adminapi.Switched {
+func (e endpoint) SwitchMode(site string, mode policy.Mode, lasts time.Duration, by adminapi.By) adminapi.Switched {
 	err := e.app.running.board.SetMode(site, mode, lasts, by)
 	st := e.named(site).status(time.Now())
 	answer := adminapi.Switched{Site: site, Mode: st.Mode, Until: st.ModeUntil, Lockdown: st.Lockdown}
@@ -66,7 +78,7 @@ func (e endpoint) SwitchMode(site string, mode policy.Mode, lasts time.Duration,
 }
 
 // SwitchLockdown implements admin.Gateways.
-func (e endpoint) SwitchLockdown(name string, hard bool, lasts time.Duration, by string) adminapi.Switched {
+func (e endpoint) SwitchLockdown(name string, hard bool, lasts time.Duration, by adminapi.By) adminapi.Switched {
 	err := e.app.running.board.SetLockdown(name, hard, lasts, by)
 	answer, now := adminapi.Switched{Site: name}, time.Now()
 	for _, s := range e.app.sitesWith(func(s *site) bool { return name == "" || s.Name == name }) {
@@ -115,7 +127,7 @@ func (e endpoint) Confirmations(ctx context.Context) (all []adminapi.Confirmatio
 }
 
 // Decide implements admin.Gateways.
-func (e endpoint) Decide(ctx context.Context, id string, give bool, by string) (adminapi.Confirmation, error) {
+func (e endpoint) Decide(ctx context.Context, id string, give bool, by adminapi.By) (adminapi.Confirmation, error) {
 	for _, s := range e.app.confirming() {
 		c, err := s.desk.Decide(ctx, id, give, by)
 		switch {

@@ -22,7 +22,7 @@ import (
 )
 
 // SwitchOpen implements admin.Gateways.
-func (e endpoint) SwitchOpen(name string, b adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error) {
+func (e endpoint) SwitchOpen(name string, b adminapi.LineSwitch, lasts time.Duration, by adminapi.By) (adminapi.LineSwitched, error) {
 	line, err := newLine(&b, e.named(name).Platform)
 	if err != nil {
 		return adminapi.LineSwitched{}, err
@@ -38,7 +38,7 @@ func (e endpoint) SwitchOpen(name string, b adminapi.LineSwitch, lasts time.Dura
 }
 
 // SwitchClose implements admin.Gateways.
-func (e endpoint) SwitchClose(name string, b adminapi.LineSwitch, lasts time.Duration, by string) (adminapi.LineSwitched, error) {
+func (e endpoint) SwitchClose(name string, b adminapi.LineSwitch, lasts time.Duration, by adminapi.By) (adminapi.LineSwitched, error) {
 	line, err := newLine(&b, e.named(name).Platform)
 	if err != nil {
 		return adminapi.LineSwitched{}, err

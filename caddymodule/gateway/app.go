@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,6 +35,8 @@ func init() {
 type App struct {
 	// Store says where facts, counters and used signatures are kept; nil means memory.
 	Store *redisstore.Options `json:"store,omitempty"`
+	// Operators says who tells the names of operators; nil means nobody.
+	Operators *Operators `json:"operators,omitempty"`
 
 	redis redisstore.Resolved
 
@@ -68,6 +71,11 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 
 // Provision checks the options and resolves placeholders. It connects to nothing.
 func (a *App) Provision(caddy.Context) error {
+	if a.Operators != nil {
+		if err := a.Operators.provision(); err != nil {
+			return fmt.Errorf("operators: %w", err)
+		}
+	}
 	if !a.Store.UsesRedis() {
 		return nil
 	}
@@ -220,11 +228,16 @@ func (a *App) configure(global policy.Option) error {
 		return global.Errorf("the global option restwarden takes a block only")
 	}
 	return global.Each(func(inner policy.Option) error {
-		if inner.Name != "store" {
-			return inner.Unknown("store")
-		}
 		var err error
-		a.Store, err = redisstore.Parse(inner)
+		switch inner.Name {
+		case "store":
+			a.Store, err = redisstore.Parse(inner)
+		case "operators":
+			a.Operators = new(Operators)
+			err = a.Operators.configure(inner)
+		default:
+			err = inner.Unknown("store", "operators")
+		}
 		return err
 	})
 }

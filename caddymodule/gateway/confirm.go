@@ -54,9 +54,12 @@ func portOf(server string) string {
 	return ":" + strconv.FormatUint(uint64(at.StartPort), 10)
 }
 
+// switchLog is the logger that has all switches and confirmations.
+func (s *site) switchLog() *zap.Logger { return s.g.app.logger.Named(switchLogs) }
+
 // waits is called for each new confirmation.
 func (s *site) waits(c *confirm.Confirmation) {
-	s.logger.Info("a call waits for a person", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Time("expires", c.Expires))
+	s.switchLog().Info("a call waits for a person", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Time("expires", c.Expires))
 	if to := s.confirmer.Notifies(); to != "" {
 		s.desk.Tell(s.life, to, c)
 	}
@@ -84,9 +87,9 @@ func (s *site) answered(x *exchange, a *ask.Answer, never bool) {
 	back, err := abilities.Answered(context.WithoutCancel(x.r.Context()), &x.req, a, never)
 	switch {
 	case err != nil:
-		s.logger.Warn("a used confirmation could not be ended", zap.String("site", s.Name), zap.Error(err))
+		s.switchLog().Warn("a used confirmation could not be ended", zap.String("site", s.Name), zap.Error(err))
 	case back:
-		s.logger.Info("confirmation given back: the call never ran", zap.String("site", s.Name), zap.String("request_id", x.id()))
+		s.switchLog().Info("confirmation given back: the call never ran", zap.String("site", s.Name), zap.String("request_id", x.id()))
 	}
 }
 

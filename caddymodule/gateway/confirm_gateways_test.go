@@ -48,7 +48,11 @@ func TestConfirm_Command(t *testing.T) {
 	command("list "+one, 2, "list takes no id")
 	command("giv "+one, 2, "give")
 	command("give "+one+" "+two, 2, "accepts at most 2 arg")
-	command("give "+one, 0, "shop.example.com: confirmation "+one+" given")
+	command("give "+one+" --operator=", 2, "--operator: the name of an operator is empty")
+	command("give "+one+" --operator Anna", 0, "shop.example.com: confirmation "+one+" given")
+	if want := `.restwarden.switch","msg":"confirmation given","site":"shop.example.com","confirmation":"` + one + `","by":"admin, 127.0.0.1","operator":"Anna","claimed":true`; !strings.Contains(g.logged(), want) {
+		t.Errorf("no %s in the log", want)
+	}
 	command("give "+one, 2, "already decided")
 	command("reject "+two, 0, "*.second.example: confirmation "+two+" rejected")
 	g.run().want(t, 200, "ran")

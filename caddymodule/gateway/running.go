@@ -78,10 +78,13 @@ func (r *running) connect(a *App) {
 	r.board.Connect(a.shared, filepath.Join(caddy.AppDataDir(), "restwarden", "switches.json"))
 }
 
+// switchLogs names the logger of site.switchLog.
+const switchLogs = "switch"
+
 // storeLogger and switchLogger return the loggers of the Redis and of the switches, which outlive
 // a configuration.
 func storeLogger() *zap.Logger  { return currentLogger().Named("store") }
-func switchLogger() *zap.Logger { return currentLogger().Named("switch") }
+func switchLogger() *zap.Logger { return currentLogger().Named(switchLogs) }
 
 // currentLogger returns the gateways' logger of the running configuration. Unlike Caddy's
 // default log, it writes to every log that includes the gateways.

@@ -89,7 +89,7 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 		ledger := confirm.NewLedger(g.app.local, s.Name)
 		abilities.Wait(&s.Site, abilities.Waiting{Ledger: ledger, New: s.waits})
 		if s.confirmer != nil {
-			s.desk = &confirming.Desk{Site: s.Name, Base: s.Base, Ledger: ledger, People: g.app.people, Logger: s.logger, Origin: s.origin}
+			s.desk = &confirming.Desk{Site: s.Name, Base: s.Base, Ledger: ledger, People: g.app.people, Logger: s.switchLog(), Origin: s.origin}
 		}
 	}
 	opts.Site, opts.Server = s.Name, s.Server

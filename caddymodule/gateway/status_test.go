@@ -16,11 +16,15 @@ import (
 )
 
 // adminOf sends a request to an admin endpoint and returns status and body.
-func adminOf(t *testing.T, address, method, path, body string) (int, string) {
+func adminOf(t *testing.T, address, method, path, body string, lines ...string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+adminapi.Path+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Add(name, value)
 	}
 	res, err := strangers.Do(req)
 	if err != nil {
@@ -40,9 +44,9 @@ func administered(t *testing.T, global string, sites ...caddyrun.Site) *gateway 
 	return startFile(t, &caddyrun.File{Admin: machine.FreeAddress(t), Global: global, Sites: sites})
 }
 
-func (g *gateway) admin(method, path, body string, status int, contains string) string {
+func (g *gateway) admin(method, path, body string, status int, contains string, lines ...string) string {
 	g.t.Helper()
-	got, text := adminOf(g.t, g.file.Admin, method, path, body)
+	got, text := adminOf(g.t, g.file.Admin, method, path, body, lines...)
 	if got != status || !strings.Contains(text, contains) {
 		g.t.Errorf("%s %s %s: %d %s, want %d with %s", method, path, body, got, text, status, contains)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
@@ -99,7 +100,7 @@ func TestGateways_SwitchLines(t *testing.T) {
 	}
 	admin := func(g *process, path, body, contains string) {
 		t.Helper()
-		if status, text := adminOf(t, g.adminAddress(), "POST", "sites/a.example/"+path, body); status != 200 || !strings.Contains(text, contains) {
+		if status, text := adminOf(t, g.adminAddress(), "POST", "sites/a.example/"+path, body, adminapi.OperatorHeader+": Anna"); status != 200 || !strings.Contains(text, contains) {
 			t.Errorf("%s %s: %d %s, want %s", path, body, status, text, contains)
 		}
 	}
@@ -118,6 +119,9 @@ func TestGateways_SwitchLines(t *testing.T) {
 	second.Start()
 	answers("closed on one that starts later", second, x, true)
 	answers("opened on one that starts later", second, y, false)
+	if _, text := adminOf(t, second.adminAddress(), "GET", "sites", ""); strings.Count(text, `"by":"127.0.0.1","operator":"Anna","claimed":true`) != 2 {
+		t.Errorf("who it was is not known there: %s", text)
+	}
 	redis.Kill()
 	admin(first, "close", `{"route":"/acme/v1/y"}`, `"gateways":"this one","error":"the other gateways could not be told`)
 	answers("closed here without Redis", first, y, true)

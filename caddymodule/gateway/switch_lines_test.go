@@ -58,7 +58,7 @@ func TestOpen(t *testing.T) {
 	g.reload(site + "\n\theader X-Changed yes\n")
 	arrives(true)
 	st := g.statuses()[g.site()]
-	if len(st.Opens) != 1 || st.Opens[0].Line != "GET /acme/v1/x" || st.Opens[0].Until == nil || st.Opens[0].By != "127.0.0.1" || len(st.Closes) != 0 {
+	if len(st.Opens) != 1 || st.Opens[0].Line != "GET /acme/v1/x" || st.Opens[0].Until == nil || st.Opens[0].Address != "127.0.0.1" || len(st.Closes) != 0 {
 		t.Errorf("%+v", st)
 	}
 	g.admin("POST", "lockdown", `{"for":"2h"}`, 200, `"all":true`)

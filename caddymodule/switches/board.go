@@ -110,12 +110,12 @@ func (b *Board) Leave(site string, own *policy.Switches) {
 // SetMode switches the mode of a site for a time of up to [adminapi.MaxSwitched], or back if the time is 0,
 // here and on all gateways of the store. The log says by whom. The error says why other gateways
 // do not know.
-func (b *Board) SetMode(site string, mode policy.Mode, lasts time.Duration, by string) error {
+func (b *Board) SetMode(site string, mode policy.Mode, lasts time.Duration, by adminapi.By) error {
 	return b.set(setting{Kind: kindMode, Site: site, Mode: mode}, lasts, by)
 }
 
 // SetLockdown locks a site, or all sites if site is "", as [Board.SetMode] switches the mode.
-func (b *Board) SetLockdown(site string, hard bool, lasts time.Duration, by string) error {
+func (b *Board) SetLockdown(site string, hard bool, lasts time.Duration, by adminapi.By) error {
 	return b.set(setting{Kind: kindLockdown, Site: site, Hard: hard}, lasts, by)
 }
 
@@ -125,7 +125,7 @@ func (b *Board) AllLocked(now time.Time) (on policy.Switched, ok bool) { return 
 // ErrUntold says that a switch counts here, and that other gateways do not know.
 var ErrUntold = errors.New("the other gateways could not be told, and will be once the store answers")
 
-func (b *Board) set(s setting, lasts time.Duration, by string) error {
+func (b *Board) set(s setting, lasts time.Duration, by adminapi.By) error {
 	b.mu.Lock()
 	if s.isLine() {
 		if err := b.checkLine(&s, lasts); err != nil {
@@ -147,7 +147,7 @@ func (b *Board) set(s setting, lasts time.Duration, by string) error {
 	if lasts == Forever {
 		s.Until = 0
 	}
-	b.merge(s, by)
+	b.merge(s, by.Address)
 	unkept, link := b.save(), b.link
 	b.mu.Unlock()
 	if link == nil {
@@ -161,7 +161,7 @@ func (b *Board) set(s setting, lasts time.Duration, by string) error {
 	return errors.Join(unkept, err)
 }
 
-// merge takes over a setting if it is later than the known one.
+// merge takes over a setting if it is later than the known one. The log says that it has come from somewhere, and who has set it.
 func (b *Board) merge(s setting, by string) {
 	before, known := b.settings[s.id()]
 	now := time.Now()
@@ -173,10 +173,12 @@ func (b *Board) merge(s setting, by string) {
 	b.forget(s.Kind, s.Site)
 	b.apply(&s)
 	b.wind()
+	told := s.By
+	told.Address = by
 	if !s.Off {
-		b.logger().Warn("switched on", s.fields(append(s.how(), zap.String("by", by))...)...)
+		b.logger().Warn("switched on", s.fields(append(s.how(), zap.Inline(told))...)...)
 	} else if known && !before.Off {
-		b.logger().Warn("switched off", s.fields(zap.String("by", by))...)
+		b.logger().Warn("switched off", s.fields(zap.Inline(told))...)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -19,7 +20,7 @@ func TestBoard(t *testing.T) {
 	b.Join("a.example", &s)
 	now := time.Now()
 	locked := func() bool { return s.InForce(time.Now).Locked }
-	if err := b.SetLockdown("a.example", false, time.Hour, "test"); err != nil || !locked() {
+	if err := b.SetLockdown("a.example", false, time.Hour, adminapi.By{Address: "test"}); err != nil || !locked() {
 		t.Fatal(err)
 	}
 	on := b.settings[id{kind: kindLockdown, site: "a.example"}]
@@ -38,7 +39,7 @@ func TestBoard(t *testing.T) {
 	if locked() {
 		t.Error("the first setting counts again")
 	}
-	if err := b.SetLockdown("a.example", false, time.Hour, "test"); err != nil || !locked() {
+	if err := b.SetLockdown("a.example", false, time.Hour, adminapi.By{Address: "test"}); err != nil || !locked() {
 		t.Error("not locked again", err)
 	}
 	b.Leave("a.example", &s)

@@ -20,7 +20,7 @@ type Line struct {
 	Calls []Calls
 	Set   time.Time
 	Until *time.Time // nil where it does not end by itself
-	By    string
+	By    adminapi.By
 }
 
 // LineOf returns the line for the calls of a route, and PluginLine that for those of a plugin.
@@ -37,16 +37,16 @@ func PluginLine(plugin string, calls []Calls) Line {
 
 // SetOpen switches on a line that opens calls of a site to anyone, for a time of up to [adminapi.MaxOpened], or takes it back if the time
 // is 0, as [Board.SetMode] switches the mode.
-func (b *Board) SetOpen(site string, line Line, lasts time.Duration, by string) error {
+func (b *Board) SetOpen(site string, line Line, lasts time.Duration, by adminapi.By) error {
 	return b.setLine(KindOpen, site, &line, lasts, by)
 }
 
 // SetClose is SetOpen for a line that closes calls, for any time, or Forever.
-func (b *Board) SetClose(site string, line Line, lasts time.Duration, by string) error {
+func (b *Board) SetClose(site string, line Line, lasts time.Duration, by adminapi.By) error {
 	return b.setLine(KindClose, site, &line, lasts, by)
 }
 
-func (b *Board) setLine(kind, site string, line *Line, lasts time.Duration, by string) error {
+func (b *Board) setLine(kind, site string, line *Line, lasts time.Duration, by adminapi.By) error {
 	return b.set(setting{Kind: kind, Site: site, Line: line.Line, Calls: line.Calls}, lasts, by)
 }
 

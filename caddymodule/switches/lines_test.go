@@ -55,18 +55,18 @@ func TestLines_Restart(t *testing.T) {
 	if opened(s) || closed(s) {
 		t.Error("something is on")
 	}
-	if err := errors.Join(b.SetClose("a.example", line, Forever, "me"), b.SetOpen("a.example", line, time.Hour, "me")); err != nil || !opened(s) || !closed(s) {
+	if err := errors.Join(b.SetClose("a.example", line, Forever, adminapi.By{Address: "me"}), b.SetOpen("a.example", line, time.Hour, adminapi.By{Address: "me"})); err != nil || !opened(s) || !closed(s) {
 		t.Error(err)
 	}
 	_ = b.Close()
 	b, s, _ = begun(path)
-	if !opened(s) || !closed(s) || len(b.Closes("a.example")) != 1 || b.Closes("a.example")[0].By != "me" || b.Closes("a.example")[0].Until != nil {
+	if !opened(s) || !closed(s) || len(b.Closes("a.example")) != 1 || b.Closes("a.example")[0].By.Address != "me" || b.Closes("a.example")[0].Until != nil {
 		t.Errorf("after a restart: %v", b.Closes("a.example"))
 	}
-	if err := b.SetClose("a.example", line, 0, "me"); err != nil || closed(s) {
+	if err := b.SetClose("a.example", line, 0, adminapi.By{Address: "me"}); err != nil || closed(s) {
 		t.Error("not taken back", err)
 	}
-	if err := b.SetClose("a.example", ofLine("POST", "/a/c"), 0, "me"); !errors.Is(err, ErrNoLine) {
+	if err := b.SetClose("a.example", ofLine("POST", "/a/c"), 0, adminapi.By{Address: "me"}); !errors.Is(err, ErrNoLine) {
 		t.Error(err)
 	}
 	_ = b.Close()
@@ -87,7 +87,7 @@ func TestLines_Damaged(t *testing.T) {
 	if opened(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
 		t.Errorf("%v", logs.All())
 	}
-	if err := b.SetClose("a.example", line, Forever, "me"); err != nil {
+	if err := b.SetClose("a.example", line, Forever, adminapi.By{Address: "me"}); err != nil {
 		t.Fatal(err)
 	}
 	_ = b.Close()
@@ -103,7 +103,7 @@ func TestLines_Damaged(t *testing.T) {
 	if !closed(s) || logs.FilterMessageSnippet("cannot be read").Len() != 1 {
 		t.Errorf("what stands before a damage does not count: %v", logs.All())
 	}
-	if err := b.SetOpen("a.example", line, time.Hour, "me"); err != nil {
+	if err := b.SetOpen("a.example", line, time.Hour, adminapi.By{Address: "me"}); err != nil {
 		t.Fatal(err)
 	}
 	if damaged, _ := os.ReadFile(path + ".damaged"); !strings.HasSuffix(string(damaged), ",\x00") {
@@ -114,7 +114,7 @@ func TestLines_Damaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, s, _ = begun(path)
-	if err := b.SetClose("a.example", line, Forever, "me"); !errors.Is(err, ErrUnkept) || !closed(s) {
+	if err := b.SetClose("a.example", line, Forever, adminapi.By{Address: "me"}); !errors.Is(err, ErrUnkept) || !closed(s) {
 		t.Errorf("closed %t, %v", closed(s), err)
 	}
 	_ = b.Close()
@@ -126,7 +126,7 @@ func TestLines_Ends(t *testing.T) {
 		b, s := New(zap.NewNop), new(policy.Switches)
 		defer func() { _ = b.Close() }()
 		b.Join("a.example", s)
-		if err := errors.Join(b.SetOpen("a.example", ofLine("POST", "/a/b"), time.Hour, "me"), b.SetClose("a.example", ofLine("POST", "/a/b"), 2*time.Hour, "me")); err != nil {
+		if err := errors.Join(b.SetOpen("a.example", ofLine("POST", "/a/b"), time.Hour, adminapi.By{Address: "me"}), b.SetClose("a.example", ofLine("POST", "/a/b"), 2*time.Hour, adminapi.By{Address: "me"})); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range [][2]bool{{true, true}, {false, true}, {false, false}} {
@@ -153,7 +153,7 @@ func TestLines_Clock(t *testing.T) {
 	}
 	b, s := begin()
 	line := ofLine("POST", "/a/b")
-	if err := errors.Join(b.SetClose("a.example", line, time.Hour, "me"), b.SetOpen("a.example", line, time.Hour, "me")); err != nil {
+	if err := errors.Join(b.SetClose("a.example", line, time.Hour, adminapi.By{Address: "me"}), b.SetOpen("a.example", line, time.Hour, adminapi.By{Address: "me"})); err != nil {
 		t.Fatal(err)
 	}
 	// jump moves what was set, as if the clock had been set forward or back since.
@@ -172,7 +172,7 @@ func TestLines_Clock(t *testing.T) {
 			t.Errorf("after %s: open %t, closed %t", d, opened(s), closed(s))
 		}
 	}
-	if err := b.SetOpen("a.example", ofLine("POST", "/a/c"), time.Hour, "me"); err != nil {
+	if err := b.SetOpen("a.example", ofLine("POST", "/a/c"), time.Hour, adminapi.By{Address: "me"}); err != nil {
 		t.Fatal(err)
 	}
 	_ = b.Close()
@@ -184,7 +184,7 @@ func TestLines_Clock(t *testing.T) {
 			t.Errorf("%s is left of %v", left, name)
 		}
 	}
-	if err := errors.Join(b.SetClose("a.example", line, 0, "me"), b.SetOpen("a.example", line, time.Minute, "me")); err != nil || closed(s) || !opened(s) {
+	if err := errors.Join(b.SetClose("a.example", line, 0, adminapi.By{Address: "me"}), b.SetOpen("a.example", line, time.Minute, adminapi.By{Address: "me"})); err != nil || closed(s) || !opened(s) {
 		t.Error("not switched by a clock that was set back", err)
 	}
 	_ = b.Close()
@@ -197,9 +197,9 @@ func TestLines_Full(t *testing.T) {
 	b.Join("a.example", s)
 	for i := range maxTakenBack + adminapi.MaxLines + 1 {
 		line := ofLine("POST", fmt.Sprintf("/a/x%d", i))
-		err := b.SetOpen("a.example", line, time.Hour, "me")
+		err := b.SetOpen("a.example", line, time.Hour, adminapi.By{Address: "me"})
 		if err == nil && i <= maxTakenBack {
-			err = b.SetOpen("a.example", line, 0, "me")
+			err = b.SetOpen("a.example", line, 0, adminapi.By{Address: "me"})
 		}
 		if err != nil {
 			t.Fatal(i, err)
@@ -208,16 +208,16 @@ func TestLines_Full(t *testing.T) {
 	if on, all := len(b.Opens("a.example")), len(b.settings); on != adminapi.MaxLines || all != maxTakenBack+adminapi.MaxLines {
 		t.Errorf("%d lines, %d settings", on, all)
 	}
-	if err := b.SetOpen("a.example", ofLine("POST", "/a/y"), time.Hour, "me"); !errors.Is(err, ErrFull) {
+	if err := b.SetOpen("a.example", ofLine("POST", "/a/y"), time.Hour, adminapi.By{Address: "me"}); !errors.Is(err, ErrFull) {
 		t.Error(err)
 	}
-	if err := b.SetClose("a.example", ofLine("POST", "/a/b"), Forever, "me"); err != nil || !closed(s) {
+	if err := b.SetClose("a.example", ofLine("POST", "/a/b"), Forever, adminapi.By{Address: "me"}); err != nil || !closed(s) {
 		t.Error("not closed", err)
 	}
-	if err := b.SetClose("a.example", ofLine("POST", "/a/"+strings.Repeat("b", maxLine)), Forever, "me"); !errors.Is(err, ErrLong) {
+	if err := b.SetClose("a.example", ofLine("POST", "/a/"+strings.Repeat("b", maxLine)), Forever, adminapi.By{Address: "me"}); !errors.Is(err, ErrLong) {
 		t.Error(err)
 	}
-	if err := b.SetClose("a.example", ofLine("POST", "/a/x0"), 0, "me"); !errors.Is(err, ErrNoLine) {
+	if err := b.SetClose("a.example", ofLine("POST", "/a/x0"), 0, adminapi.By{Address: "me"}); !errors.Is(err, ErrNoLine) {
 		t.Error(err)
 	}
 }
@@ -253,11 +253,11 @@ func TestLines_AtOnce(t *testing.T) {
 		slow := &racing{Store: shared}
 		first, second := begin(slow), begin(shared)
 		slow.overtake = func() {
-			if err := second.SetClose("a.example", ofLine("POST", "/a/c"), Forever, "me"); err != nil {
+			if err := second.SetClose("a.example", ofLine("POST", "/a/c"), Forever, adminapi.By{Address: "me"}); err != nil {
 				t.Error(err)
 			}
 		}
-		if err := first.SetClose("a.example", ofLine("POST", "/a/b"), Forever, "me"); err != nil {
+		if err := first.SetClose("a.example", ofLine("POST", "/a/b"), Forever, adminapi.By{Address: "me"}); err != nil {
 			t.Error(err)
 		}
 		synctest.Wait()

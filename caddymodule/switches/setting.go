@@ -46,10 +46,9 @@ type setting struct {
 	Mode policy.Mode `json:"mode,omitempty"`
 	Hard bool        `json:"hard,omitempty"`
 	// Line is what a line says, "POST /acme/v1/callback" or "plugin contact-form-7", and Calls what it stands for.
-	Line  string  `json:"line,omitempty"`
-	Calls []Calls `json:"calls,omitempty"`
-	// By says who set it.
-	By string `json:"by,omitempty"`
+	Line        string  `json:"line,omitempty"`
+	Calls       []Calls `json:"calls,omitempty"`
+	adminapi.By         // who set it
 	// Off ends what was switched on before. It is kept until that would have ended.
 	Off   bool  `json:"off,omitempty"`
 	Until int64 `json:"until,omitempty"` // UNIX milliseconds; 0 for a line that does not end by itself
@@ -146,6 +145,9 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	if d.More() {
 		return s, errSetting
 	}
+	if len(s.Address) > maxBy || s.Operator != "" && adminapi.CheckOperator(s.Operator) != nil {
+		return s, errSetting
+	}
 	left, most := s.left(now), adminapi.MaxSwitched
 	switch s.Kind {
 	case KindOpen:
@@ -192,7 +194,7 @@ var ErrLong = fmt.Errorf("a line has %d bytes and %d calls at most", maxLine, ma
 // checkLine checks a line, here and as it comes from another gateway or a file.
 func (s *setting) checkLine() error {
 	switch {
-	case s.Site == "", s.Line == "", len(s.By) > maxBy, len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
+	case s.Site == "", s.Line == "", len(s.Calls) == 0 && !s.Off, s.Mode != "", s.Hard:
 		return errSetting
 	case len(s.Line) > maxLine, len(s.Calls) > maxCalls:
 		return ErrLong

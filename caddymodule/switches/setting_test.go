@@ -20,7 +20,8 @@ func FuzzSetting(f *testing.F) {
 	f.Add(strings.Replace(string(text), "lockdown", "mode", 1))
 	f.Add(`{"kind":"mode","site":"a","mode":"observe","until":1800000001000,"set":1}`)
 	f.Add("7f all")
-	line := setting{Kind: KindOpen, Site: "a", Line: "POST /a/b", Calls: []Calls{{Methods: []string{"POST"}, Routes: []string{"/a/b"}}}, By: "x", Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
+	f.Add(`{"kind":"lockdown","by":"x","operator":"a\u001bb","claimed":true,"until":1800000001000,"set":1}`)
+	line := setting{Kind: KindOpen, Site: "a", Line: "POST /a/b", Calls: []Calls{{Methods: []string{"POST"}, Routes: []string{"/a/b"}}}, By: adminapi.By{Address: "x", Operator: "anna", Claimed: true}, Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
 	text, _ = json.Marshal(line)
 	f.Add(string(text))
 	line.Kind, line.Until = KindClose, 0
@@ -34,6 +35,9 @@ func FuzzSetting(f *testing.F) {
 		most := adminapi.MaxSwitched
 		if s.Kind == KindClose {
 			most = forever
+		}
+		if s.Operator != "" && adminapi.CheckOperator(s.Operator) != nil {
+			t.Errorf("set by %q", s.Operator)
 		}
 		if left := s.left(now); left <= 0 || left > most+time.Hour {
 			t.Errorf("lasts %s", left)

@@ -152,7 +152,7 @@ function drawDetail() {
 	$("detail").hidden = !status;
 	if (!status) return;
 	const facts = [["state", ...statesOf(site)], ["in the Caddyfile", status.configured_mode === "observe" ? "observes: refuses nothing" : "enforces"], ["platform", `${status.platform}, shop release ${status.release}${status.release_source ? ` (by the ${status.release_source})` : ""}`]];
-	for (const [word, line] of lines(status)) facts.push([word, make("code", "", line.line), ` ${line.until ? until(line.until) : "until it is taken back"}, since ${new Date(line.since).toLocaleString()}${line.by ? ` by ${line.by}` : ""}`]);
+	for (const [word, line] of lines(status)) facts.push([word, make("code", "", line.line), ` ${line.until ? until(line.until) : "until it is taken back"}, since ${new Date(line.since).toLocaleString()}${line.by ? ` by ${line.operator ? `${line.operator}${line.claimed ? ", claimed" : ""} (${line.by})` : line.by}` : ""}`]);
 	for (const p of status.problems) facts.push(["problem", make("span", "bad", `${p.code}: ${p.problem}${p.at ? ` (${p.at})` : ""}`)]);
 	if (!only) for (const [kind, q] of Object.entries(status.questions ?? {}).sort()) {
 		const mean = q.asked ? `, ${Math.round(1000 * q.seconds / q.asked)} ms each` : "";

@@ -54,7 +54,9 @@ type siteList struct {
 	asked time.Time
 	list  []object
 	store *object // the Redis of the gateways, nil without one
-	err   error
+	// operators is the header in which a proxy of the operators' own tells who they are, "" for none.
+	operators string
+	err       error
 }
 
 // get returns the sites, and the store. Callers must not change them. A failure counts for all who wait,
@@ -65,9 +67,21 @@ func (l *siteList) get(ctx context.Context) (sites []object, store *object, err 
 	if time.Since(l.asked) >= refreshed {
 		var answer adminapi.Sites[object, object]
 		l.err = l.api.Ask(context.WithoutCancel(ctx), http.MethodGet, adminapi.SitesPath, nil, &answer)
-		l.list, l.store, l.asked = answer.Sites, answer.Store, time.Now()
+		l.list, l.store, l.operators, l.asked = answer.Sites, answer.Store, answer.OperatorHeader, time.Now()
 	}
 	return l.list, l.store, l.err
+}
+
+// operator returns the header lines of a request that tell who an operator is.
+func (l *siteList) operator(r *http.Request) (http.Header, error) {
+	_, _, err := l.get(r.Context())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := http.CanonicalHeaderKey(l.operators)
+	if values := r.Header[name]; err == nil && name != "" && len(values) > 0 {
+		return http.Header{name: values}, nil
+	}
+	return nil, err
 }
 
 // forget makes the next get ask Caddy.

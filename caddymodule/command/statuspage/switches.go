@@ -48,9 +48,13 @@ func readSwitch(w http.ResponseWriter, r *http.Request, v view, body any) error 
 
 // forward lets Caddy switch, and answers what it answers.
 func (p *Page) forward(w http.ResponseWriter, r *http.Request, path string, body any) error {
+	operator, err := p.sites.operator(r)
+	if err != nil {
+		return err
+	}
 	defer p.sites.forget()
 	var answer json.RawMessage
-	if err := p.api.Ask(r.Context(), http.MethodPost, path, body, &answer); err != nil {
+	if err := p.api.With(operator).Ask(r.Context(), http.MethodPost, path, body, &answer); err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, answer)
