@@ -62,7 +62,7 @@ way to the site.`,
 	f.StringVar(&a.index, "index", "", "file with a saved REST root, in place of the GET")
 	f.StringVar(&a.prefix, "prefix", "", "first segment of the site's REST addresses (default that of the configuration, or wp-json)")
 	f.StringArrayVarP(&a.header, "header", "H", nil, "header line of the GET, \"Name: value\"")
-	f.StringVar(&a.diff, "diff", "", "file with an earlier report in JSON: print what has changed since, and nothing else")
+	f.StringVar(&a.diff, "diff", "", "file with an earlier report in JSON: print what has changed since, and nothing else; of several sites, compare each for --fail-on")
 	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 for any of these: "+strings.Join(audit.Kinds(), ", "))
 	f.StringVar(&a.html, "html", "", "write the report as a page for the owner of the site, too; without a URL, pages into this directory")
 	f.BoolVar(&a.all, "all", false, "without a URL, all sites of the configuration; else print each route")
@@ -214,7 +214,7 @@ func (a *auditor) address(args []string) (string, error) {
 	case len(args) > 1:
 		return "", errors.New("name one URL")
 	case len(args) == 0 && a.index == "":
-		return "", errors.New("name the URL of the site, such as https://shop.example.com, or a saved REST root with --index")
+		return "", errors.New("name the URL of the site, such as https://shop.example.com, a saved REST root with --index, or sites of the configuration with --all, --site or --tag")
 	case len(args) == 0:
 		return "", nil
 	}

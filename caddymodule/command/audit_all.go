@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/audit"
 	"github.com/restwarden/restwarden/caddymodule/command/sitename"
-	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 )
@@ -23,36 +26,56 @@ import (
 type several struct {
 	*auditor
 	config   *dryrun.Config
-	homes    []dryrun.Home
+	targets  []target
+	earlier  earlier
 	overview audit.Overview
 }
 
 // runAll makes the reports of the sites that are meant. It returns the exit status.
 func (a *auditor) runAll(cmd *cobra.Command) (status int, err error) {
-	for _, name := range []string{"diff", "header"} {
-		if cmd.Flags().Changed(name) {
-			return exitUsage, fmt.Errorf("--%s is for one site: name its URL", name)
-		}
+	switch {
+	case len(a.header) > 0:
+		return exitUsage, errors.New("--header is for one site: name its URL")
+	case a.all && !a.choice.All():
+		return exitUsage, errors.New("--all is all sites: leave it out to name some")
+	case cmd.Flags().Changed("html") && a.html == "":
+		return exitUsage, errors.New("--html names nothing: is a variable empty?")
+	case strings.HasSuffix(a.html, ".html"):
+		return exitUsage, fmt.Errorf("--html: for several sites it names a directory, such as %s", strings.TrimSuffix(a.html, ".html"))
 	}
+	earlier, err := readEarlier(a.diff)
+	if err != nil {
+		return exitUsage, fmt.Errorf("--diff: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM) // so that nothing is left behind
+	defer stop()
 	var progress *terminal.Progress
 	if a.format == "text" { // else lines come meanwhile
 		progress = terminal.NewProgress(cmd.ErrOrStderr())
 		defer progress.End()
 	}
 	progress.Step("reading the configuration")
-	s := &several{auditor: a}
+	s := &several{auditor: a, earlier: earlier}
 	if s.config, err = dryrun.Load(dryrun.Options{File: a.config, Adapter: a.adapter, Behind: true}); err != nil {
 		return unread(err), err
 	}
 	defer func() { err = errors.Join(err, s.config.Close()) }()
-	if err := s.find(cmd.Context()); err != nil {
+	if err := s.find(ctx); err != nil {
 		return unread(err), err
 	}
-	if err := s.reports(cmd, progress); err != nil {
+	s.overview.Made = time.Now()
+	if err := s.reports(ctx, cmd, progress); err != nil {
 		return exitUsage, err
 	}
 	progress.End()
 	return s.tell(cmd)
+}
+
+// target is a site that is meant.
+type target struct {
+	dryrun.Home        // without a ServedSite where nobody knows the address
+	name        string // with the address where several have the name of the site
+	why         string // why nobody knows it
 }
 
 // find finds the sites that are meant.
@@ -61,117 +84,124 @@ func (s *several) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	unreached, err := s.config.Unreached(ctx)
+	if err != nil {
+		return err
+	}
 	var known []sitename.Site
+	var all []target
 	for _, home := range homes {
 		known = append(known, sitename.Site{Names: []string{home.Name}, Tags: home.Tags})
+		all = append(all, target{Home: home, name: home.Name})
+	}
+	for _, u := range unreached {
+		known = append(known, sitename.Site{Names: []string{u.Name}, Tags: u.Tags})
+		all = append(all, target{name: u.Name, why: u.Error()})
 	}
 	if err := s.choice.Check(known); err != nil {
 		return err
 	}
-	for i, home := range homes {
-		if s.all || s.choice.Wants(known[i]) {
-			s.homes = append(s.homes, home)
+	for i, one := range all {
+		if slices.ContainsFunc(all, func(t target) bool { return t.name == one.name && t.Address != one.Address }) {
+			one.name += " at " + one.Address
+		}
+		if s.choice.Wants(known[i]) {
+			s.targets = append(s.targets, one)
 		}
 	}
-	if len(s.homes) == 0 {
+	if len(s.targets) == 0 {
 		return errors.New("the configuration guards no site")
 	}
 	return nil
 }
 
 // reports makes the reports, and the pages.
-func (s *several) reports(cmd *cobra.Command, progress *terminal.Progress) error {
+func (s *several) reports(ctx context.Context, cmd *cobra.Command, progress *terminal.Progress) error {
 	if s.html != "" {
 		if err := os.MkdirAll(s.html, 0o755); err != nil { //nolint:gosec // pages for others to read
 			return err
 		}
 	}
-	ctx, cancel := context.WithCancel(cmd.Context())
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	next, files := s.readAhead(ctx), fileNames{"index.html": true}
-	for i, home := range s.homes {
-		progress.Step("%d of %d: %s", i+1, len(s.homes), home.Name)
-		report, err := s.reportAt(ctx, home, next())
+	for i, one := range s.targets {
+		progress.Step("%d of %d: %s", i+1, len(s.targets), one.name)
+		report, err := s.reportAt(ctx, &one, next())
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil {
-			report = &audit.Report{Version: 1, Site: home.Name, Address: home.Address, Error: err.Error()}
-		} else {
-			report.Failed, report.Undecided = report.FailOn(s.failOn, nil)
-		}
-		row := report.Row(home.Address)
-		if s.html != "" && err == nil {
-			row.Page = files.of(home.Name)
-			if err := page(filepath.Join(s.html, row.Page), report); err != nil {
-				return err
-			}
-		}
-		s.overview.Rows = append(s.overview.Rows, row)
-		if s.format == "json" {
-			if err := json.NewEncoder(cmd.OutOrStdout()).Encode(report); err != nil {
-				return err
-			}
+		if err := s.add(cmd, &one, files.of(cmp.Or(one.site(), one.name)), report, err); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// add adds a site to the overview, with its page and its line of JSON. Without a report, failed says why.
+func (s *several) add(cmd *cobra.Command, t *target, file string, report *audit.Report, failed error) error {
+	row, line := audit.Row{}, any(report)
+	if failed != nil {
+		row = audit.Row{Site: t.name, Address: t.Address, Error: failed.Error()}
+		line = unreadLine{1, cmp.Or(t.site(), t.name), t.Address, failed.Error()}
+	} else {
+		diff, err := s.earlier.since(report)
+		if err != nil {
+			return fmt.Errorf("--diff: %w", err)
+		}
+		report.Failed, report.Undecided = report.FailOn(s.failOn, diff)
+		row = report.Row(t.name, t.Address)
+	}
+	if s.html != "" {
+		row.Page = file
+		if err := s.page(filepath.Join(s.html, file), report, &row); err != nil {
+			return err
+		}
+	}
+	s.overview.Rows = append(s.overview.Rows, row)
+	if s.format != "json" {
+		return nil
+	}
+	return json.NewEncoder(cmd.OutOrStdout()).Encode(line)
+}
+
+func (t *target) site() string {
+	if t.ServedSite == nil {
+		return ""
+	}
+	return t.Name
+}
+
+// unreadLine is the line of a site without a report, in JSON.
+type unreadLine struct {
+	Version int    `json:"v"` // 1
+	Site    string `json:"site"`
+	Address string `json:"address"`
+	Error   string `json:"error"`
+}
+
+// page writes the page of a site; report is nil where it could not be read.
+func (s *several) page(file string, report *audit.Report, row *audit.Row) error {
+	if report != nil {
+		return page(file, report)
+	}
+	shown, err := printable(row)
+	if err != nil {
+		return err
+	}
+	return writePage(file, shown.HTML)
+}
+
 // reportAt makes the report of a site from its REST root.
-func (s *several) reportAt(ctx context.Context, home dryrun.Home, read rootRead) (_ *audit.Report, err error) {
+func (s *several) reportAt(ctx context.Context, t *target, read rootRead) (*audit.Report, error) {
 	if read.err != nil {
 		return nil, read.err
 	}
-	g := newGuardedSite(ctx, home.Address)
-	if err := g.take(s.config, home.ServedSite); err != nil {
+	g := newGuardedSite(ctx, t.Called)
+	if err := g.take(s.config, t.ServedSite); err != nil {
 		return nil, err
 	}
-	return g.report(read.root, home.Address)
-}
-
-// rootRead is a REST root, or why there is none.
-type rootRead struct {
-	root *siteroot.Root
-	err  error
-}
-
-// maxAhead is how many REST roots are read and kept ahead of their reports.
-const maxAhead = 4
-
-// readAhead reads the roots of the sites, each once and in their order, until ctx ends. The function that it returns waits for the next
-// one.
-func (s *several) readAhead(ctx context.Context) func() rootRead {
-	queue := make(chan chan rootRead, maxAhead-1)
-	go func() {
-		defer close(queue)
-		for _, home := range s.homes {
-			one := make(chan rootRead, 1)
-			select {
-			case queue <- one:
-			case <-ctx.Done():
-				return
-			}
-			go func() { one <- s.readRoot(ctx, home) }()
-		}
-	}()
-	return func() rootRead {
-		one, ok := <-queue
-		if !ok {
-			return rootRead{err: ctx.Err()}
-		}
-		return <-one
-	}
-}
-
-// readRoot reads the root of a site where the gateway itself asks for it, behind the directive; and at the site's own address where the
-// configuration has nothing there that can be asked.
-func (s *several) readRoot(ctx context.Context, home dryrun.Home) (r rootRead) {
-	prefix := cmp.Or(s.prefix, home.Prefix)
-	r.root, r.err = siteroot.FetchThrough(ctx, s.config, home.Address, prefix, nil)
-	if errors.Is(r.err, dryrun.ErrNothingBehind) {
-		r.root, r.err = siteroot.Fetch(ctx, home.Address, prefix, nil)
-	}
-	return r
+	return g.report(read.root, t.Address)
 }
 
 // tell prints the overview and what --fail-on has found. It returns the exit status.

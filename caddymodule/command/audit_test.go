@@ -458,7 +458,7 @@ func TestDocs_Audit(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"shop.html", "pages/index.html", "pages/shop.example.com.html"} {
-		if _, err := os.Stat(file); err != nil || ran != 9 {
+		if _, err := os.Stat(file); err != nil || ran != 11 {
 			t.Errorf("%d commands, %v", ran, err)
 		}
 	}

@@ -356,3 +356,11 @@ func TestAudit_Again(t *testing.T) {
 		t.Errorf("%q", report.Propose)
 	}
 }
+
+// TestAudit_Placeholder: a key that this machine does not have keeps no report from being made.
+func TestAudit_Placeholder(t *testing.T) {
+	config := guarded(t, "login_only", "signature hook {\n\t\t\tkey {env.NOT_SET_ANYWHERE}\n\t\t}", "allow signed hook POST /hook/v1/in")
+	if report := auditJSON(t, "--index", savedRoot, "--config", config); !report.LoginOnly || report.Proposed.Anonymous.All == 0 {
+		t.Errorf("%+v", report)
+	}
+}

@@ -229,7 +229,12 @@ func writeCells(w *tabwriter.Writer, cells ...string) {
 // table prints a line for each site, then what does not fit it.
 func table(out io.Writer, sites []adminapi.Site) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	writeCells(w, "SITE", "MODE", "LOCKDOWN", "RELEASE", "QUESTIONS", "REFUSALS", "SPOOL", "PROBLEMS")
+	heads := []string{"SITE", "MODE", "LOCKDOWN", "RELEASE", "QUESTIONS", "REFUSALS", "SPOOL", "PROBLEMS"}
+	tagged := slices.ContainsFunc(sites, func(s adminapi.Site) bool { return len(s.Tags) > 0 })
+	if tagged {
+		heads = append(heads, "TAGS")
+	}
+	writeCells(w, heads...)
 	for i := range sites {
 		s := &sites[i]
 		mode, lockdown := s.Mode, "no"
@@ -242,7 +247,11 @@ func table(out io.Writer, sites []adminapi.Site) error {
 				lockdown = "hard, " + lockdown
 			}
 		}
-		writeCells(w, nameOf(s), mode, lockdown, s.Release, questions(s), fmt.Sprint(s.Refusals), fmt.Sprintf("%d B", s.Spool.Bytes), fmt.Sprint(len(s.Problems)))
+		cells := []string{nameOf(s), mode, lockdown, s.Release, questions(s), fmt.Sprint(s.Refusals), fmt.Sprintf("%d B", s.Spool.Bytes), fmt.Sprint(len(s.Problems))}
+		if tagged {
+			cells = append(cells, strings.Join(s.Tags, ", "))
+		}
+		writeCells(w, cells...)
 	}
 	if err := w.Flush(); err != nil {
 		return err

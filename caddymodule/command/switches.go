@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ survives reloads and ends by itself; --for 0s ends it now.`,
 	withStatus(cmd, func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) > 0 && !s.choice.All():
-			return usage(errors.New("name the site behind observe, or with --site"))
+			return usage(errors.New("name one site behind observe, or sites with --site and --tag"))
 		case len(args) == 0 && s.choice.All():
 			return usage(errNoSite)
 		}
@@ -45,7 +46,11 @@ survives reloads and ends by itself; --for 0s ends it now.`,
 				return err
 			}
 		}
-		return atEach(sites, func(site string) error { return s.observe(cmd, c, site) })
+		err = atEach(sites, func(site string) error { return s.observe(cmd, c, site) })
+		if err != nil && len(args) > 0 && strings.Contains(args[0], "*") {
+			err = fmt.Errorf("%w: a name with * for any text belongs behind --site", err)
+		}
+		return err
 	})
 	return cmd
 }
@@ -80,7 +85,7 @@ The lockdown survives reloads and ends by itself; --for 0s ends it now. One of a
 sites and those of single sites are ended apart.`,
 		Example: `  caddy restwarden lockdown --for 6h
   caddy restwarden lockdown --tag shops --for 6h --hard`,
-		Args:         cobra.NoArgs,
+		Args:         noSite,
 		SilenceUsage: true,
 	}
 	s.add(cmd, " (default all)")
@@ -97,13 +102,16 @@ sites and those of single sites are ended apart.`,
 		if hard {
 			what = "hard lockdown"
 		}
+		body := adminapi.LockdownSwitch[string]{For: s.lasts, Hard: hard}
+		if s.choice.All() {
+			what += " of all sites"
+		}
 		var sites []string
 		if !s.choice.All() || s.choice.asks(cmd) { // a lockdown of all needs no list of them
 			if sites, err = s.chosen(cmd, c, what, false); err != nil {
 				return err
 			}
 		}
-		body := adminapi.LockdownSwitch[string]{For: s.lasts, Hard: hard}
 		if s.choice.All() {
 			return asked(lockdown(cmd, c, body))
 		}
@@ -113,6 +121,14 @@ sites and those of single sites are ended apart.`,
 		})
 	})
 	return cmd
+}
+
+// noSite refuses the name of a site where only a flag names one: without it all sites are meant.
+func noSite(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("name the site with --site: --site %s", args[0])
+	}
+	return nil
 }
 
 // lockdown switches a lockdown of a site or of all, and prints what counts then.
@@ -130,8 +146,11 @@ func lockdown(cmd *cobra.Command, c *adminapi.Client, body adminapi.LockdownSwit
 			text += fmt.Sprintf(" (sites: %d)", answer.Sites)
 		}
 		text += " until " + moment(on.Until)
+		if on.All && answer.Site != "" {
+			text += `; a lockdown of all sites is on, which "lockdown --for 0s" ends`
+		}
 	} else if answer.Sites > 0 {
-		text += fmt.Sprintf(" of all sites (sites with their own: %d)", answer.Sites)
+		text += fmt.Sprintf(" of all sites (sites with their own: %d, which --site '*' ends)", answer.Sites)
 	}
 	if answer.Site != "" {
 		text = answer.Site + ": " + text

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/policies/ask"
 )
@@ -19,10 +20,18 @@ const maxBehind = 64<<20 + 1
 // ErrNothingBehind is the error of RoundTrip that tells that a configuration does not say where a site is.
 var ErrNothingBehind = errors.New("the configuration has nothing there that a dry run can ask")
 
-// RoundTrip implements http.RoundTripper: it puts a request that reads to the real site, through the handlers of the configuration and past
-// its directives, as the questions of a gateway go. It needs Options.Behind. Several goroutines may use it at a time.
-func (c *Config) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !c.behind || !reads(r.Method) || r.Body != nil && r.Body != http.NoBody {
+// Behind returns what puts requests that read to a real site, through the handlers of the configuration and past its directives, as the
+// questions of a gateway go. Requests to other sites fail. It needs Options.Behind. Several goroutines may use it at a time.
+func (c *Config) Behind(site *gateway.ServedSite) http.RoundTripper { return behind{c, site} }
+
+type behind struct {
+	*Config
+	site *gateway.ServedSite
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c behind) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !c.asksSites || !reads(r.Method) || r.Body != nil && r.Body != http.NoBody {
 		return nil, fmt.Errorf("a dry run sends no such request: %s", r.Method)
 	}
 	var lines []string
@@ -47,11 +56,13 @@ func (c *Config) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, ErrNothingBehind
 	}
 	request.Secure = request.Secure && (direct || len(server.TLSConnPolicies) > 0)
-	run := &run{asks: true}
+	run := &run{asks: c.site.Said}
 	res, err := serve(r.Context(), run, server, request, request.Raw)
 	switch {
 	case err != nil:
 		return nil, err
+	case run.failed != nil:
+		return nil, run.failed
 	case res == nil || !run.reached:
 		return nil, ErrNothingBehind
 	}
@@ -61,7 +72,7 @@ func (c *Config) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // past marks the request of RoundTrip as a question, which no directive judges.
 func (r *run) past(req *http.Request) *http.Request {
-	if !r.asks {
+	if r.asks == "" {
 		return req
 	}
 	req = req.WithContext(context.WithValue(req.Context(), questionKey, &ask.Question{Kind: ask.KindIndex, As: ask.AsNobody}))
@@ -69,19 +80,32 @@ func (r *run) past(req *http.Request) *http.Request {
 	return req
 }
 
-// bounded notes that the real site has answered, and bounds the answer to RoundTrip.
-func (r *run) bounded(res *http.Response, err error) (*http.Response, error) {
-	if !r.asks {
-		return res, err
+// send sends a request to the real site. One of Behind comes no further than to its own, since a site may redirect it to another one.
+func (r *run) send(to http.RoundTripper, req *http.Request) (*http.Response, error) {
+	if r.asks == "" {
+		return to.RoundTrip(req)
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	passed := r.passed
 	r.reached = true
-	if err == nil {
-		res.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(res.Body, maxBehind), res.Body}
+	r.mu.Unlock()
+	if !passed {
+		return nil, r.fail(fmt.Errorf("%s is another site", req.Host))
 	}
-	return res, err
+	res, err := to.RoundTrip(req)
+	if err != nil {
+		return nil, r.fail(fmt.Errorf("its backend: %w", err))
+	}
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(res.Body, maxBehind), res.Body}
+	return res, nil
+}
+
+func (r *run) fail(err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = err
+	return err
 }

@@ -5,11 +5,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 )
 
 // TestRoundTrip: what reads comes to the real site past the directives, as it comes to the host; nothing else does, and no dry run.
@@ -38,6 +40,22 @@ http://open.example.com:8081 {
 	restwarden wordpress
 	reverse_proxy ADDRESS
 }
+*.w.example.com {
+	@m method DELETE
+	restwarden @m wordpress
+	restwarden wordpress {
+		login_only
+		deny /w/**
+	}
+	reverse_proxy ADDRESS
+}
+own.w.example.com {
+	restwarden wordpress
+	reverse_proxy ADDRESS
+}
+bare.example.com {
+	reverse_proxy ADDRESS
+}
 https://here.example.com {
 	restwarden wordpress
 	respond 200
@@ -55,17 +73,22 @@ https://scripts.example.com {
 		{"POST", "https://shop.example.com/wp-json/", "a dry run sends no such request: POST"},
 		{"GET", "https://here.example.com/wp-json/", dryrun.ErrNothingBehind.Error()},
 		{"GET", "http://open.example.com:8099/", "200 GET open.example.com:8099/ http text/plain"}, // a proxy in front
-		{"GET", "http://other.example.com:8099/", dryrun.ErrNothingBehind.Error()},
-		{"GET", "https://other.example.com/", dryrun.ErrNothingBehind.Error()},
-		{"GET", "https://scripts.example.com/", "502 "},
+		{"GET", "http://other.example.com:8099/ of shop", dryrun.ErrNothingBehind.Error()},
+		{"GET", "https://other.example.com/ of shop", dryrun.ErrNothingBehind.Error()},
+		{"GET", "http://open.example.com:8081/ of shop", "open.example.com:8081 is another site"},
+		{"GET", "https://any.w.example.com/", "200 GET any.w.example.com/ https text/plain"},
+		{"GET", "https://own.w.example.com/ of any.w", "own.w.example.com is another site"},
+		{"GET", "https://bare.example.com/ of shop", "bare.example.com is another site"},
+		{"GET", "https://scripts.example.com/", "its backend: dial unix /nowhere: connect: no such file or directory"},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), test.method, test.address, nil)
+		address, _, _ := strings.Cut(test.address, " of ")
+		r, err := http.NewRequestWithContext(t.Context(), test.method, address, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Header.Set("Accept", "text/plain")
 		got := ""
-		res, err := c.RoundTrip(r)
+		res, err := c.Behind(homeOf(t, c, test.address)).RoundTrip(r)
 		if err != nil {
 			got = err.Error()
 		} else {
@@ -88,11 +111,29 @@ https://scripts.example.com {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := plain.RoundTrip(r)
+	res, err := plain.Behind(homeOf(t, plain, "https://shop.example.com")).RoundTrip(r)
 	if err == nil || errors.Is(err, dryrun.ErrNothingBehind) {
 		t.Error(err, "without the option")
 	}
 	if res != nil {
 		_ = res.Body.Close()
 	}
+}
+
+// homeOf returns the site of an address, or the one that stands behind it.
+func homeOf(t *testing.T, c *dryrun.Config, address string) *gateway.ServedSite {
+	t.Helper()
+	_, named, other := strings.Cut(address, " of ")
+	homes, err := c.Homes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, home := range homes {
+		u, err := url.Parse(home.Address)
+		if err == nil && (other && u.Hostname() == named+".example.com" || !other && strings.Contains(address, "://"+u.Hostname())) {
+			return home.ServedSite
+		}
+	}
+	t.Fatal("no site of", address)
+	return nil
 }

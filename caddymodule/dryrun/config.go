@@ -54,11 +54,14 @@ type Config struct {
 	observer   *gateway.Observer // of its gateways
 	guards     []*guard
 	assumed    []string
-	said       map[string]string         // see harmless
+	said       map[string]string // see harmless
+	looked     bool
+	homes      []Home
+	unreached  []Unreached
 	directives map[string]map[string]any // of Alone, by their Said
 	index      []byte
 	live       bool
-	behind     bool
+	asksSites  bool
 	key        string
 	dir        string
 }
@@ -67,7 +70,7 @@ type Config struct {
 // changes nothing that a Caddy on this machine uses. The error is that of Caddy: the
 // configuration does not load. The caller must close the Config.
 func Load(o Options) (*Config, error) {
-	c := &Config{JSON: o.JSON, index: o.Index, live: o.Live, behind: o.Behind, key: rand.Text()}
+	c := &Config{JSON: o.JSON, index: o.Index, live: o.Live, asksSites: o.Behind, key: rand.Text()}
 	var err error
 	if c.JSON == nil {
 		if c.JSON, err = Adapt(o.File, o.Adapter); err != nil {
@@ -99,7 +102,7 @@ func Load(o Options) (*Config, error) {
 var ErrUnknowable = errors.New("this cannot be known")
 
 func (c *Config) provision(o *Options) error {
-	h := &harmless{dir: c.dir, run: c.key, live: c.live || c.behind, edit: o.Edit, said: map[string]string{}}
+	h := &harmless{dir: c.dir, run: c.key, live: c.live || c.asksSites, edit: o.Edit, said: map[string]string{}}
 	config, err := h.make(c.JSON)
 	if err != nil {
 		return err
@@ -269,9 +272,14 @@ func (r *run) missed(req Request, status int, g *guard) *Missed {
 	return m
 }
 
-// serverFor returns the server that r reaches: one that listens on its port. A port that no
-// server has may be one of a proxy in front; then it is the server with a way for the host.
+// serverFor returns the server that r reaches: one that listens on its port. Of several, which listen on other addresses, it is the one
+// with a way for the host. A port that no server has may be one of a proxy in front; then it is the server with a way for the host.
 func (c *Config) serverFor(r Request, host string) (server *caddyhttp.Server, direct bool) {
+	for _, g := range c.guards {
+		if g.way.Hosts != nil && g.covers(host) && listensOn(g.way.Server, r.port()) {
+			return g.way.Server, true
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.app.Servers)) {
 		if server := c.app.Servers[name]; listensOn(server, r.port()) {
 			return server, true

@@ -19,6 +19,7 @@ import (
 // guard is a directive on one way.
 type guard struct {
 	way          routing.Way
+	module       *gateway.Gateway
 	at, imported string
 	said         string
 	rules        *policy.Chain
@@ -32,7 +33,7 @@ var noGuard = &guard{site: &policy.Site{Site: caller.NewSite(platforms.All()[1],
 func guardsOf(app *caddyhttp.App) (found []*guard) {
 	for _, way := range routing.Ways(app, gateway.Directives.Handler) {
 		if g, ok := way.Module.(*gateway.Gateway); ok {
-			found = append(found, &guard{way: way, at: g.At, imported: g.Imported[""], said: g.Said(), rules: g.Rules(), site: g.Shared()})
+			found = append(found, &guard{way: way, module: g, at: g.At, imported: g.Imported[""], said: g.Said(), rules: g.Rules(), site: g.Shared()})
 		}
 	}
 	return found

@@ -105,7 +105,7 @@ func (*transport) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements caddy.Provisioner.
 func (t *transport) Provision(ctx caddy.Context) (err error) {
-	if t.config, err = configOf(t.Run); err != nil || !t.config.live && !t.config.behind {
+	if t.config, err = configOf(t.Run); err != nil || !t.config.live && !t.config.asksSites {
 		return err
 	}
 	var named struct {
@@ -157,8 +157,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.AsksFirst && questionOf(r.Context()) != nil {
 		return response(r, answerJSON(http.StatusOK, map[string]any{})), nil
 	}
-	if q := questionOf(r.Context()); q != nil && t.real != nil && reads(r.Method) && (run.live || run.asks || t.config.live && q.As != ask.AsCaller) {
-		return run.bounded(t.real.RoundTrip(r))
+	if q := questionOf(r.Context()); q != nil && t.real != nil && reads(r.Method) && (run.live || run.asks != "" || t.config.live && q.As != ask.AsCaller) {
+		return run.send(t.real, r)
 	}
 	if info, ok := reverseproxy.GetDialInfo(r.Context()); ok {
 		run.mark(r, "reverse_proxy "+info.Address)

@@ -24,11 +24,13 @@ import (
 // a lock guards it.
 type run struct {
 	stub stub
-	live bool // the credentials are those of a client, so that the real site may be asked with them
-	asks bool // it is RoundTrip's
+	live bool   // the credentials are those of a client, so that the real site may be asked with them
+	asks string // it is that of [Config.Behind] for the directive that says this; "" for any other
 
 	mu       sync.Mutex
-	reached  bool          // RoundTrip has come to the real site
+	passed   bool          // the directive that asks names
+	reached  bool          // the real site, by a request of Behind
+	failed   error         // why that has not answered
 	began    *http.Request // as the server's first handler saw it
 	last     string        // what may have answered: the last handler that was reached
 	behind   string        // the same behind the gateway
@@ -108,7 +110,7 @@ func (r *run) assume(format string, args ...any) {
 // empty object.
 func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 	q := questionOf(req.Context())
-	if r.asks {
+	if r.asks != "" {
 		return nil, ErrNothingBehind
 	}
 	if q == nil {
@@ -137,6 +139,13 @@ func observer(odd func(f routing.Finding, at, imported string), installed func(a
 		Read: func(r *http.Request, original *url.URL, s *gateway.ServedSite, c *call.Call) {
 			if run := listening(r.Context()); run != nil {
 				run.read(r, original, s, c)
+			}
+		},
+		Passed: func(ctx context.Context, said string) {
+			if run := runOf(ctx); run != nil && run.asks == said {
+				run.mu.Lock()
+				defer run.mu.Unlock()
+				run.passed = true
 			}
 		},
 		Asking: func(ctx context.Context, q *ask.Question) context.Context {

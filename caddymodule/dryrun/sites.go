@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
 
@@ -30,41 +32,103 @@ func (c *Config) Sites(ctx context.Context) (sites []*gateway.ServedSite, err er
 	return sites, err
 }
 
-// Home is a site with the address of its home page, "https://shop.example.com/blog", and the place of its directive.
+// Home is a site with the address of its home page, "https://shop.example.com/blog".
 type Home struct {
 	*gateway.ServedSite
 	Address string
+	Called  string // the address with its port, also the usual one
+}
+
+// Unreached is a site that may be there: no request for a REST root comes to its directive.
+type Unreached struct {
+	Name         string
+	Tags         []string
+	At, Imported string // of the directive
+}
+
+// Error says it in a sentence.
+func (u *Unreached) Error() string {
+	return fmt.Sprintf("no request for its REST root that a dry run knows comes to the directive at %s: name an address of the site", routing.Place(u.At, u.Imported))
 }
 
 // Homes is Sites with the addresses. A site that directives guard with other rules on other ports is there for each.
 func (c *Config) Homes(ctx context.Context) ([]Home, error) {
-	var found []Home
-	tags := map[string][]string{} // of a site, by whichever of its directives
+	err := c.look(ctx)
+	return slices.Clone(c.homes), err
+}
+
+// Unreached returns what Homes leaves out, since nobody knows its address: a matcher leaves the REST root out, or the directive stands on a
+// socket. It is none where another directive of the same hosts gets these requests.
+func (c *Config) Unreached(ctx context.Context) ([]Unreached, error) {
+	err := c.look(ctx)
+	return slices.Clone(c.unreached), err
+}
+
+// look finds the sites, once.
+func (c *Config) look(ctx context.Context) error {
+	if c.looked {
+		return nil
+	}
+	c.homes, c.unreached = nil, nil
+	tags, without := map[string][]string{}, []*guard(nil) // tags of a site, by whichever of its directives
 	for _, g := range c.guards {
-		for _, address := range g.roots() {
-			r, err := Build("", address, nil, nil)
-			if err != nil {
-				continue // a pattern of hosts that no address has
-			}
-			site, _, err := c.Reach(ctx, r)
-			if err != nil {
-				return nil, err
-			}
-			if site == nil {
-				continue
-			}
-			if !slices.ContainsFunc(found, func(h Home) bool { return h.Name == site.Name && h.Chain == site.Chain }) {
-				found = append(found, Home{site, homeOf(address, site.Prefix)})
-			}
-			tags[site.Name] = append(tags[site.Name], site.Tags...)
-			break
+		site, root, err := c.reached(ctx, g)
+		switch {
+		case err != nil:
+			return err
+		case site == nil:
+			without = append(without, g)
+			continue
+		case !slices.ContainsFunc(c.homes, func(h Home) bool { return h.Name == site.Name && h.Chain == site.Chain }):
+			c.homes = append(c.homes, newHome(site, root))
+		}
+		tags[site.Name] = append(tags[site.Name], site.Tags...)
+	}
+	for _, g := range without {
+		name := g.module.NameOf(g.way.Hosts)
+		if _, beside := tags[name]; beside {
+			tags[name] = append(tags[name], g.module.Tag...)
+		} else if !g.way.Errors && !slices.ContainsFunc(c.unreached, func(u Unreached) bool { return u.Name == name }) {
+			c.unreached = append(c.unreached, Unreached{name, g.module.Tag, g.at, g.imported})
 		}
 	}
-	for i := range found {
-		found[i].Tags = tags[found[i].Name]
+	for i := range c.homes {
+		c.homes[i].Tags = tags[c.homes[i].Name]
 	}
-	return found, nil
+	c.looked = true
+	return nil
 }
+
+// reached returns the site to which a request for the REST root comes on the way of a directive, with the address of that root; nil if none
+// does.
+func (c *Config) reached(ctx context.Context, g *guard) (*gateway.ServedSite, string, error) {
+	for _, address := range g.roots() {
+		r, err := Build("", address, nil, nil)
+		if err != nil {
+			continue // a pattern of hosts that no address has
+		}
+		site, _, err := c.Reach(ctx, r)
+		if err != nil {
+			return nil, "", err
+		}
+		if site != nil && site.Said == g.said {
+			return site, address, nil
+		}
+	}
+	return nil, "", nil
+}
+
+func newHome(site *gateway.ServedSite, root string) Home {
+	h := Home{ServedSite: site, Address: homeOf(root, site.Prefix)}
+	h.Called = h.Address
+	if u, err := url.Parse(h.Address); err == nil && u.Port() == "" {
+		u.Host = net.JoinHostPort(u.Hostname(), usualPort[u.Scheme])
+		h.Called = u.String()
+	}
+	return h
+}
+
+var usualPort = map[string]string{"http": "80", "https": "443"}
 
 // homeOf returns the home address of a site, without the usual port, by that of its REST root in either form.
 func homeOf(root, prefix string) string {
@@ -73,25 +137,35 @@ func homeOf(root, prefix string) string {
 	if err != nil { // it was built, and has reached the site
 		return home
 	}
-	if usual := map[string]string{"http": "80", "https": "443"}; u.Port() == usual[u.Scheme] {
+	if u.Port() == usualPort[u.Scheme] {
 		u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
 	}
 	return u.String()
 }
 
-// roots are addresses of the REST root, in both forms.
+// maxTried bounds the hosts of a directive that are tried for one that leads to it.
+const maxTried = 100
+
+// roots are addresses of the REST root, in both forms, for each host.
 func (g *guard) roots() []string {
-	host := anyHost
-	if len(g.way.Hosts) > 0 {
-		host = strings.ReplaceAll(g.way.Hosts[0], "*", "any")
+	var names []string
+	for _, pattern := range g.way.Hosts[:min(len(g.way.Hosts), maxTried)] {
+		names = append(names, strings.ReplaceAll(pattern, "*", "any"))
 	}
-	return g.rootsFor([]string{host})
+	if names == nil {
+		names = []string{anyHost}
+	}
+	return g.rootsFor(names)
 }
 
 // rootsFor is roots for some hosts.
 func (g *guard) rootsFor(names []string) (all []string) {
+	addresses := addressesOf(g.way.Server)
+	if addresses == nil { // a socket, behind a proxy
+		addresses = []caddy.NetworkAddress{{StartPort: caddyhttp.DefaultHTTPPort}}
+	}
 	for _, name := range names {
-		for _, at := range addressesOf(g.way.Server) {
+		for _, at := range addresses {
 			port, scheme := int(at.StartPort), "http"
 			if port == caddyhttp.DefaultHTTPSPort || len(g.way.Server.TLSConnPolicies) > 0 {
 				scheme = "https"

@@ -40,6 +40,8 @@ type Observer struct {
 	// Read reports that a gateway has read r; original is the client's own URL, where
 	// rewrites have changed it. The call is open until the gateway has answered.
 	Read func(r *http.Request, original *url.URL, s *ServedSite, c *call.Call)
+	// Passed reports that a question passes the directive that says something, see ServedSite.
+	Passed func(ctx context.Context, said string)
 	// Asking returns the context for a question that a gateway puts to the site.
 	Asking func(ctx context.Context, q *ask.Question) context.Context
 	// Answered reports what came of it.
@@ -82,6 +84,9 @@ func (g *Gateway) Said() string { return g.engine.said }
 
 // Rules returns what decides about calls. It does not depend on the site.
 func (g *Gateway) Rules() *policy.Chain { return g.engine.chain }
+
+// NameOf returns the name of the site that the directive guards for hosts.
+func (g *Gateway) NameOf(hosts []string) string { return siteName(hosts, g.server, g.Base) }
 
 // Shared returns what the sites of the directive share.
 func (g *Gateway) Shared() *policy.Site { return g.engine.every }

@@ -41,6 +41,9 @@ type exchange struct {
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	vars := varsOf(r)
 	if question, _ := vars[questions.Var].(bool); question {
+		if dry := g.app.dry; dry != nil {
+			dry.Passed(r.Context(), g.Said())
+		}
 		return next.ServeHTTP(w, r) // another directive asks: to judge it would need the same question
 	}
 	return g.siteOf(r).serve(w, r, next, vars)

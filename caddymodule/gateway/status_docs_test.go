@@ -77,6 +77,8 @@ func TestDocs_Status(t *testing.T) {
 		{"lockdown --for soon --address " + g.adminAddress(), `for: \"soon\" is not a duration`, 2},
 		{"lockdown --for 1h --site= --address " + g.adminAddress(), `no site is called \"\"`, 2},
 		{"lockdown", `--for: say how long`, 2},
+		{"lockdown shop.example.com --for 1h", `name the site with --site: --site shop.example.com`, 2},
+		{"observe *.com --for 1h --address " + g.adminAddress(), `a name with * for any text belongs behind --site`, 2},
 		{"observe shop.example.com", `--for: say how long`, 2},
 		{"observe --for 1h", `--site or --tag: name the sites`, 2},
 		{"observe --for 1h a b", `accepts at most 1 arg`, 2},

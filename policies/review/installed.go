@@ -36,8 +36,14 @@ func NewInstalled(root *index.Root) *Installed {
 		found:      plugins.Find(root.Namespaces, root.Patterns()).Plugins,
 	}
 	x.routes = x.index.Routes()
+	tools := map[string]bool{}
+	for i := range root.Routes {
+		if l := &root.Routes[i]; l.ServesTools() {
+			tools[l.Called()] = true
+		}
+	}
 	for _, route := range x.routes {
-		if slices.ContainsFunc(root.Routes, func(l index.Listed) bool { return l.ServesTools() && l.Called() == route.Called() }) {
+		if tools[route.Called()] {
 			x.tools = append(x.tools, route)
 		}
 	}

@@ -219,7 +219,7 @@ func (r *Report) FailOn(names []string, d *Diff) (failed, undecided []Failure) {
 		case len(has) > 0:
 			failed = append(failed, Failure{Kind: k.name, Has: has})
 		case k.reach && !r.Certain:
-			undecided = append(undecided, Failure{Kind: k.name, Has: []string{}, Why: "calls may pass the rules, see limits"})
+			undecided = append(undecided, Failure{Kind: k.name, Has: []string{}, Why: "calls may pass the rules, see the notes"})
 		case k.diff && len(d.Limits) > 0:
 			undecided = append(undecided, Failure{Kind: k.name, Has: append([]string{}, may...), Why: d.Limits[0]})
 		case len(may) > 0:

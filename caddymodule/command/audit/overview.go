@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	_ "embed"
 
@@ -14,6 +15,7 @@ import (
 
 // Overview is what audits of several sites have found, in a line each.
 type Overview struct {
+	Made time.Time
 	Rows []Row
 }
 
@@ -24,37 +26,39 @@ type Row struct {
 	Error         string // why there is no report; all that follows is then empty
 	Rules         string // "login_only", "open" without it, or "not enforced"
 	Endpoints     int
-	Open          string // how many of them callers without a login reach, with "~" where it is more, or not known
-	Writes        int    // of those
-	Holes         int    // published ones in reach
+	Open          string // how many of them callers without a login reach: "12~" and more in part, "12+" where calls may pass the rules
+	Writes        string // of those
+	Holes         string // published ones in reach
 	Lacking       int    // rows that plugins need and that are closed
 	Lines         int    // to add
+	Notes         []string
 	Failed        []Failure
 	Undecided     []Failure
 }
 
-// Row returns what an Overview has of the report. The site is called at an address.
-func (r *Report) Row(address string) Row {
-	row := Row{Site: r.Name(), Address: address, Error: r.Error, Failed: r.Failed, Undecided: r.Undecided}
-	if r.Error != "" {
-		return row
+// Row returns what an Overview has of the report of a site, by a name and at an address.
+func (r *Report) Row(name, address string) Row {
+	row := Row{
+		Site: name, Address: address, Rules: "open", Endpoints: r.Totals.Endpoints, Lacking: r.Lacking(), Lines: len(r.Propose),
+		Notes: r.past, Failed: r.Failed, Undecided: r.Undecided,
 	}
-	row.Rules = "open"
 	switch {
 	case r.NotEnforced != "":
-		row.Rules = "not enforced"
+		row.Rules, row.Notes = "not enforced", append([]string{"Nothing is refused: " + r.NotEnforced + "."}, r.past...)
 	case r.LoginOnly:
 		row.Rules = "login_only"
 	}
-	now := r.Now()
-	row.Open = fmt.Sprint(now.All)
-	if !r.Certain || now.Some+now.Unknown > 0 {
-		row.Open += "~"
-	}
-	row.Endpoints, row.Writes, row.Holes, row.Lacking, row.Lines = r.Totals.Endpoints, len(r.Writes), len(r.OpenHoles()), r.Lacking(), len(r.Propose)
 	if !r.LoginOnly {
 		row.Lines++
 	}
+	part, least := "", ""
+	if r.Now().Some+r.Now().Unknown > 0 {
+		part = "~"
+	}
+	if !r.Certain {
+		part, least = "+", "+"
+	}
+	row.Open, row.Writes, row.Holes = fmt.Sprint(r.Now().All)+part, fmt.Sprint(len(r.Writes))+least, fmt.Sprint(len(r.OpenHoles()))+least
 	return row
 }
 
@@ -66,15 +70,19 @@ func (o *Overview) Text(p terminal.Palette) string {
 	for i := range o.Rows {
 		r := &o.Rows[i]
 		if r.Error != "" {
-			_, _ = fmt.Fprintf(w, "%s\tcannot be known, see below\n", r.Site)
+			_, _ = fmt.Fprintf(w, "%s\tunknown\t-\t-\t-\t-\t-\t-\n", r.Site)
 			continue
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\n", r.Site, r.Rules, r.Endpoints, r.Open, r.Writes, r.Holes, r.Lacking, r.Lines)
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%d\t%d\n", r.Site, r.Rules, r.Endpoints, r.Open, r.Writes, r.Holes, r.Lacking, r.Lines)
 	}
 	_ = w.Flush()
 	for i := range o.Rows {
-		if r := &o.Rows[i]; r.Error != "" {
+		r := &o.Rows[i]
+		if r.Error != "" {
 			fmt.Fprintf(&b, "%s: %s\n", r.Site, p.Bad(r.Error))
+		}
+		for _, note := range r.Notes {
+			fmt.Fprintf(&b, "%s: %s\n", r.Site, p.Odd(note))
 		}
 	}
 	return b.String()
@@ -84,6 +92,9 @@ func (o *Overview) Text(p terminal.Palette) string {
 var overviewText string
 
 var overviewPage = template.Must(template.Must(page.Clone()).New("overview").Parse(overviewText))
+
+// HTML writes the page of a site without a report, so that no older one stays in its place.
+func (r *Row) HTML(w io.Writer) error { return overviewPage.ExecuteTemplate(w, "unread", r) }
 
 // HTML writes the overview as a page that loads nothing, with links to the pages of the sites beside it.
 func (o *Overview) HTML(w io.Writer) error { return overviewPage.Execute(w, o) }

@@ -22,8 +22,6 @@ type Report struct {
 	Site    string `json:"site"`
 	// Address is where the REST root was read; "" for a file.
 	Address string `json:"address,omitempty"`
-	// Error says why nothing is known; the rest is then empty.
-	Error string `json:"error,omitempty"`
 	// Gateway tells that a gateway guards the site, and LoginOnly that it has login_only.
 	Gateway   bool `json:"gateway"`
 	LoginOnly bool `json:"login_only"`
@@ -52,6 +50,8 @@ type Report struct {
 	// Failed is what --fail-on has found, and Undecided what it could not decide.
 	Failed    []Failure `json:"failed,omitempty"`
 	Undecided []Failure `json:"undecided,omitempty"`
+
+	past []string // as in Input
 }
 
 // Reach says how much of an endpoint a caller reaches.
@@ -191,7 +191,7 @@ func New(in Input) (*Report, error) {
 	s := newListing(in.Root)
 	r := &Report{
 		Version: 1, Site: in.Site, Address: in.Address, Gateway: in.Now != nil, LoginOnly: in.LoginOnly,
-		Configured: in.Configured, NotEnforced: in.NotEnforced, Certain: len(in.Past) == 0,
+		Configured: in.Configured, NotEnforced: in.NotEnforced, Certain: len(in.Past) == 0, past: in.Past,
 		Limits: append([]string{}, slices.Concat(in.Limits, in.Past, s.limits(), in.Now.limits(in.Root))...),
 	}
 	var err error

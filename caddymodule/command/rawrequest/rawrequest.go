@@ -9,6 +9,7 @@ package rawrequest
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -40,7 +41,7 @@ func Read(rd *call.Reader, raw []byte) *call.Call {
 }
 
 // Serve has the HTTP server of Go read raw, the bytes of one request that a client at an
-// address sends to a port, and returns the bytes of the answer. The handler gets at most
+// address sends to a port, and returns the bytes of the answer, [MaxAnswer] at most. The handler gets at most
 // one request, and none if the server itself answers with 400.
 func Serve(raw []byte, client *net.TCPAddr, port int, handler http.Handler) []byte {
 	conn := &rawConn{request: bytes.NewReader(raw), closed: make(chan struct{}), client: client, port: port}
@@ -116,10 +117,18 @@ func (c *rawConn) Close() error {
 	return nil
 }
 
+// MaxAnswer bounds the bytes of an answer, with those that come before it (103).
+const MaxAnswer = 72 << 20
+
+var errTooLong = fmt.Errorf("an answer has %d bytes at most", MaxAnswer)
+
 // Write keeps the answer.
 func (c *rawConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.answer.Len()+len(p) > MaxAnswer {
+		return 0, errTooLong
+	}
 	return c.answer.Write(p)
 }
 

@@ -17,6 +17,8 @@ type Gateway interface {
 	Prove(ctx context.Context, p *Proof, i int) (*Proved, error)
 	// Homes are the sites, with their addresses.
 	Homes(ctx context.Context) ([]dryrun.Home, error)
+	// Unreached are the sites whose address nobody knows.
+	Unreached(ctx context.Context) ([]dryrun.Unreached, error)
 	// SiteOf returns the name of the site that a request comes to; "" for none.
 	SiteOf(ctx context.Context, r dryrun.Request) (string, error)
 	// Rules are the owner's rules, with their places.

@@ -87,6 +87,7 @@ func (r *Runner) Run(ctx context.Context, f *File) ([]Outcome, error) {
 			o.Position, o.Name = t.At, one.Name
 			outcomes = append(outcomes, o)
 		}
+		outcomes = append(outcomes, r.lost(t)...)
 	}
 	return outcomes, nil
 }

@@ -74,6 +74,8 @@ func (f *fake) Rules() []dryrun.Rule {
 
 func (f *fake) Homes(context.Context) ([]dryrun.Home, error) { return nil, nil }
 
+func (f *fake) Unreached(context.Context) ([]dryrun.Unreached, error) { return nil, nil }
+
 func (f *fake) SiteOf(context.Context, dryrun.Request) (string, error) { return "", nil }
 
 func (f *fake) Close() error { return nil }

@@ -66,9 +66,10 @@ func (t *Test) target() (dryrun.Request, error) {
 
 // sites are those of a configuration, and which of them are meant.
 type sites struct {
-	homes []dryrun.Home
-	known []sitename.Site
-	meant []string // names
+	homes     []dryrun.Home
+	unreached []dryrun.Unreached
+	known     []sitename.Site // of homes, and then of unreached
+	meant     []string        // names
 }
 
 // look finds the sites, where tests or the choice ask for them.
@@ -82,6 +83,12 @@ func (r *Runner) look(ctx context.Context) (err error) {
 	}
 	for _, home := range s.homes {
 		s.known = append(s.known, sitename.Site{Names: []string{home.Name}, Tags: home.Tags})
+	}
+	if s.unreached, err = r.Gateway.Unreached(ctx); err != nil {
+		return err
+	}
+	for _, u := range s.unreached {
+		s.known = append(s.known, sitename.Site{Names: []string{u.Name}, Tags: u.Tags})
 	}
 	if s.meant, err = r.Choice.Among(s.known); err == nil {
 		r.sites = s
@@ -104,7 +111,7 @@ func (r *Runner) each(ctx context.Context, t *Test) (all []*Test, err error) {
 			return nil, err
 		}
 		name, err := r.Gateway.SiteOf(ctx, request)
-		if err != nil || name != "" && !slices.Contains(r.meant, name) {
+		if err != nil || r.isKnown(name) && !slices.Contains(r.meant, name) {
 			return nil, err
 		}
 		return []*Test{t}, nil
@@ -122,8 +129,29 @@ func (r *Runner) each(ctx context.Context, t *Test) (all []*Test, err error) {
 		}
 		all = append(all, one)
 	}
-	if len(r.homes) == 0 {
+	if len(r.known) == 0 {
 		err = errors.New("the configuration guards no site")
 	}
 	return all, err
+}
+
+func (s *sites) isKnown(name string) bool {
+	return slices.ContainsFunc(s.known, func(k sitename.Site) bool { return k.Names[0] == name })
+}
+
+// lost are the outcomes of a test at the sites that it is about and nobody knows the address of: it cannot run there.
+func (r *Runner) lost(t *Test) (all []Outcome) {
+	if t.Sites == nil {
+		return nil
+	}
+	expected := t.Expect.String()
+	if t.Proof != nil {
+		expected = t.claim()
+	}
+	for i, u := range r.unreached {
+		if t.Sites.Wants(r.known[len(r.homes)+i]) && slices.Contains(r.meant, u.Name) {
+			all = append(all, Outcome{Position: t.At, Name: t.Name + " at " + u.Name, Status: Unknown, Expected: expected, Got: said(dryrun.Unknown, ""), Why: u.Error()})
+		}
+	}
+	return all
 }
