@@ -25,8 +25,8 @@ type By struct {
 	Claimed  bool   `json:"claimed,omitempty"`
 }
 
-// String returns "anna (127.0.0.1)", "anna, claimed (127.0.0.1)" or "127.0.0.1".
-func (b By) String() string {
+// Who returns "anna (127.0.0.1)", "anna, claimed (127.0.0.1)" or "127.0.0.1".
+func (b By) Who() string {
 	switch {
 	case b.Operator == "":
 		return b.Address

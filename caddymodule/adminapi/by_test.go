@@ -32,7 +32,7 @@ func TestBy(t *testing.T) {
 	for want, by := range map[string]By{
 		"127.0.0.1": {Address: "127.0.0.1"}, "anna (127.0.0.1)": {"127.0.0.1", "anna", false}, "anna, claimed (127.0.0.1)": {"127.0.0.1", "anna", true},
 	} {
-		if got := by.String(); got != want {
+		if got := by.Who(); got != want {
 			t.Error(got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -99,9 +100,7 @@ func (c *Client) open(ctx context.Context, method, path string, body any) (*http
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range c.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, c.header)
 	if c.tcp {
 		req.Header.Set("Origin", c.origin)
 	}

@@ -96,7 +96,7 @@ func (s *several) find(ctx context.Context) error {
 	}
 	for _, u := range unreached {
 		known = append(known, sitename.Site{Names: []string{u.Name}, Tags: u.Tags})
-		all = append(all, target{name: u.Name, why: u.Error()})
+		all = append(all, target{name: u.Name, why: u.Why()})
 	}
 	if err := s.choice.Check(known); err != nil {
 		return err

@@ -68,7 +68,7 @@ func newLineTable(out io.Writer) lineTable {
 func (w lineTable) add(site, word string, lines []adminapi.Line) {
 	for i := range lines {
 		l := &lines[i]
-		writeCells(w.Writer, site, word+" "+l.Line, moment(l.Since), untilOf(l), l.By.String())
+		writeCells(w.Writer, site, word+" "+l.Line, moment(l.Since), untilOf(l), l.Who())
 	}
 }
 

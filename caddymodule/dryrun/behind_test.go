@@ -14,18 +14,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 )
 
-// TestRoundTrip: what reads comes to the real site past the directives, as it comes to the host; nothing else does, and no dry run.
-func TestRoundTrip(t *testing.T) {
-	var asked atomic.Int32
-	real := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
-		if r.URL.Path == "/gone" {
-			w.WriteHeader(http.StatusBadGateway)
-		}
-		_, _ = io.WriteString(w, r.Method+" "+r.Host+r.URL.String()+" "+r.Header.Get("X-Forwarded-Proto")+" "+r.Header.Get("Accept"))
-	}))
-	defer real.Close()
-	const sites = `shop.example.com {
+const behindSites = `shop.example.com {
 	restwarden wordpress {
 		login_only
 	}
@@ -65,7 +54,19 @@ https://scripts.example.com {
 	reverse_proxy unix//nowhere
 }
 `
-	c := load(t, strings.ReplaceAll(sites, "ADDRESS", real.Listener.Addr().String()), func(o *dryrun.Options) { o.Behind = true })
+
+// TestRoundTrip: what reads comes to the real site past the directives, as it comes to the host; nothing else does, and no dry run.
+func TestRoundTrip(t *testing.T) {
+	var asked atomic.Int32
+	real := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.URL.Path == "/gone" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		_, _ = io.WriteString(w, r.Method+" "+r.Host+r.URL.String()+" "+r.Header.Get("X-Forwarded-Proto")+" "+r.Header.Get("Accept"))
+	}))
+	defer real.Close()
+	c := load(t, strings.ReplaceAll(behindSites, "ADDRESS", real.Listener.Addr().String()), func(o *dryrun.Options) { o.Behind = true })
 	for _, test := range []struct{ method, address, want string }{
 		{"GET", "https://shop.example.com/wp-json/?a=b", "200 GET shop.example.com/wp-json/?a=b https text/plain"},
 		{"HEAD", "https://shop.example.com/wp-json/", "200 "},
@@ -106,7 +107,7 @@ https://scripts.example.com {
 	if n := asked.Load(); n > 0 {
 		t.Errorf("dry runs have asked the real site %d times", n)
 	}
-	plain := load(t, strings.ReplaceAll(sites, "ADDRESS", real.Listener.Addr().String()))
+	plain := load(t, strings.ReplaceAll(behindSites, "ADDRESS", real.Listener.Addr().String()))
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://shop.example.com/", http.NoBody)
 	if err != nil {
 		t.Fatal(err)

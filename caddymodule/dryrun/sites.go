@@ -46,8 +46,8 @@ type Unreached struct {
 	At, Imported string // of the directive
 }
 
-// Error says it in a sentence.
-func (u *Unreached) Error() string {
+// Why says it in a sentence.
+func (u *Unreached) Why() string {
 	return fmt.Sprintf("no request for its REST root that a dry run knows comes to the directive at %s: name an address of the site", routing.Place(u.At, u.Imported))
 }
 

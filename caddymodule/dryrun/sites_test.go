@@ -6,9 +6,7 @@ import (
 	"testing"
 )
 
-// TestHomes: each directive is a site with an address that leads to it, or is told as one whose address nobody knows.
-func TestHomes(t *testing.T) {
-	c := load(t, `{
+const manyHomes = `{
 	auto_https off
 }
 (rw) {
@@ -67,7 +65,11 @@ http://*.any.example:80 {
 :8085 {
 	import rw all
 }
-`)
+`
+
+// TestHomes: each directive is a site with an address that leads to it, or is told as one whose address nobody knows.
+func TestHomes(t *testing.T) {
+	c := load(t, manyHomes)
 	homes, err := c.Homes(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +97,7 @@ http://*.any.example:80 {
 	if got = slices.Delete(got, socket, socket+1); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if len(unreached) > 0 && !strings.Contains(unreached[0].Error(), "Caddyfile:3") {
-		t.Error(&unreached[0])
+	if len(unreached) > 0 && !strings.Contains(unreached[0].Why(), "Caddyfile:3") {
+		t.Error(unreached[0].Why())
 	}
 }

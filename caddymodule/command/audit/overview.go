@@ -1,14 +1,13 @@
 package audit
 
 import (
+	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	_ "embed"
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 )

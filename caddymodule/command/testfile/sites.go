@@ -150,7 +150,7 @@ func (r *Runner) lost(t *Test) (all []Outcome) {
 	}
 	for i, u := range r.unreached {
 		if t.Sites.Wants(r.known[len(r.homes)+i]) && slices.Contains(r.meant, u.Name) {
-			all = append(all, Outcome{Position: t.At, Name: t.Name + " at " + u.Name, Status: Unknown, Expected: expected, Got: said(dryrun.Unknown, ""), Why: u.Error()})
+			all = append(all, Outcome{Position: t.At, Name: t.Name + " at " + u.Name, Status: Unknown, Expected: expected, Got: said(dryrun.Unknown, ""), Why: u.Why()})
 		}
 	}
 	return all
