@@ -88,16 +88,14 @@ func (s *several) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var known []sitename.Site
 	var all []target
 	for _, home := range homes {
-		known = append(known, sitename.Site{Names: []string{home.Name}, Tags: home.Tags})
 		all = append(all, target{Home: home, name: home.Name})
 	}
 	for _, u := range unreached {
-		known = append(known, sitename.Site{Names: []string{u.Name}, Tags: u.Tags})
 		all = append(all, target{name: u.Name, why: u.Why()})
 	}
+	known := sitename.Known(homes, unreached)
 	if err := s.choice.Check(known); err != nil {
 		return err
 	}

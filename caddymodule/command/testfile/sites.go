@@ -81,15 +81,10 @@ func (r *Runner) look(ctx context.Context) (err error) {
 	if s.homes, err = r.Gateway.Homes(ctx); err != nil {
 		return err
 	}
-	for _, home := range s.homes {
-		s.known = append(s.known, sitename.Site{Names: []string{home.Name}, Tags: home.Tags})
-	}
 	if s.unreached, err = r.Gateway.Unreached(ctx); err != nil {
 		return err
 	}
-	for _, u := range s.unreached {
-		s.known = append(s.known, sitename.Site{Names: []string{u.Name}, Tags: u.Tags})
-	}
+	s.known = sitename.Known(s.homes, s.unreached)
 	if s.meant, err = r.Choice.Among(s.known); err == nil {
 		r.sites = s
 	}
