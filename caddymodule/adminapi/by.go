@@ -3,6 +3,7 @@ package adminapi
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,6 +37,28 @@ func (b By) Who() string {
 	return fmt.Sprintf("%s (%s)", b.Operator, b.Address)
 }
 
+// Text is By in one text, as gateways tell it to each other: one that knows no operators keeps it as it is. ParseBy reads it.
+func (b By) Text() string {
+	switch {
+	case b.Operator == "":
+		return b.Address
+	case b.Claimed:
+		return fmt.Sprintf(`%s, claimed operator "%s"`, b.Address, b.Operator)
+	}
+	return fmt.Sprintf(`%s, operator "%s"`, b.Address, b.Operator)
+}
+
+var byText = regexp.MustCompile(`^([^"]*), (claimed )?operator "([^"]+)"$`)
+
+// ParseBy reads a Text. Any other text is an address.
+func ParseBy(text string) By {
+	m := byText.FindStringSubmatch(text)
+	if m == nil || CheckOperator(m[3]) != nil {
+		return By{Address: text}
+	}
+	return By{Address: m[1], Operator: m[3], Claimed: m[2] != ""}
+}
+
 // MarshalLogObject implements zapcore.ObjectMarshaler, with the names of the JSON.
 func (b By) MarshalLogObject(to zapcore.ObjectEncoder) error {
 	to.AddString("by", b.Address)
@@ -48,16 +71,22 @@ func (b By) MarshalLogObject(to zapcore.ObjectEncoder) error {
 	return nil
 }
 
-// CheckOperator tells what is wrong with the name of an operator.
+// CheckOperator tells what is wrong with the name of an operator: it can be seen, and never reads like more than a name.
 func CheckOperator(name string) error {
-	odd := func(c rune) bool { return !unicode.IsPrint(c) }
+	seen := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 	switch {
-	case name == "" || strings.TrimSpace(name) != name:
-		return errors.New("the name of an operator is empty, or begins or ends with a blank")
+	case name == "" || strings.TrimSpace(name) != name || strings.Contains(name, "  "):
+		return errors.New("the name of an operator is empty, or has blanks at its ends or side by side")
 	case len(name) > MaxOperator:
 		return fmt.Errorf("the name of an operator has %d bytes at most", MaxOperator)
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, odd):
-		return fmt.Errorf("%q is no name of an operator", name)
+	case !utf8.ValidString(name), strings.ContainsFunc(name, oddInName), !strings.ContainsFunc(name, seen):
+		return fmt.Errorf(`%q is no name of an operator: it needs letters or digits, and may not have ( ) " \ or what cannot be seen`, name)
 	}
 	return nil
+}
+
+// oddInName tells whether a name may not have a character: it cannot be seen, as the fillers of Unicode's Hangul and Braille, or belongs to
+// what stands around a name.
+func oddInName(c rune) bool {
+	return !unicode.IsPrint(c) || strings.ContainsRune("()\"\\\u115f\u1160\u3164\uffa0\u2800", c)
 }

@@ -43,6 +43,9 @@ func (a *auditor) runAll(cmd *cobra.Command) (status int, err error) {
 	case strings.HasSuffix(a.html, ".html"):
 		return exitUsage, fmt.Errorf("--html: for several sites it names a directory, such as %s", strings.TrimSuffix(a.html, ".html"))
 	}
+	if a.diff != "" && len(a.failOn) == 0 {
+		return exitUsage, errors.New("--diff: of several sites it is for --fail-on: name what fails")
+	}
 	earlier, err := readEarlier(a.diff)
 	if err != nil {
 		return exitUsage, fmt.Errorf("--diff: %w", err)
@@ -80,7 +83,7 @@ type target struct {
 
 // find finds the sites that are meant.
 func (s *several) find(ctx context.Context) error {
-	homes, err := s.config.Homes(ctx)
+	homes, err := s.config.Addressed(ctx)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (c behind) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, ErrNothingBehind
 	}
 	request.Secure = request.Secure && (direct || len(server.TLSConnPolicies) > 0)
-	run := &run{asks: c.site.Said}
+	run := &run{asks: c.site}
 	res, err := serve(r.Context(), run, server, request, request.Raw)
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func (c behind) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // past marks the request of RoundTrip as a question, which no directive judges.
 func (r *run) past(req *http.Request) *http.Request {
-	if r.asks == "" {
+	if r.asks == nil {
 		return req
 	}
 	req = req.WithContext(context.WithValue(req.Context(), questionKey, &ask.Question{Kind: ask.KindIndex, As: ask.AsNobody}))
@@ -82,7 +82,7 @@ func (r *run) past(req *http.Request) *http.Request {
 
 // send sends a request to the real site. One of Behind comes no further than to its own, since a site may redirect it to another one.
 func (r *run) send(to http.RoundTripper, req *http.Request) (*http.Response, error) {
-	if r.asks == "" {
+	if r.asks == nil {
 		return to.RoundTrip(req)
 	}
 	r.mu.Lock()

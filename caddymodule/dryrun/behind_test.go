@@ -42,6 +42,10 @@ own.w.example.com {
 	restwarden wordpress
 	reverse_proxy ADDRESS
 }
+equal.example.com {
+	restwarden wordpress
+	reverse_proxy ADDRESS
+}
 bare.example.com {
 	reverse_proxy ADDRESS
 }
@@ -79,6 +83,7 @@ func TestRoundTrip(t *testing.T) {
 		{"GET", "http://open.example.com:8081/ of shop", "open.example.com:8081 is another site"},
 		{"GET", "https://any.w.example.com/", "200 GET any.w.example.com/ https text/plain"},
 		{"GET", "https://own.w.example.com/ of any.w", "own.w.example.com is another site"},
+		{"GET", "https://equal.example.com/ of scripts", "equal.example.com is another site"},
 		{"GET", "https://bare.example.com/ of shop", "bare.example.com is another site"},
 		{"GET", "https://scripts.example.com/", "its backend: dial unix /nowhere: connect: no such file or directory"},
 	} {

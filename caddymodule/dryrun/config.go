@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -178,6 +177,9 @@ func (c *Config) Reach(ctx context.Context, r Request) (*gateway.ServedSite, *Re
 			return nil, nil, err
 		}
 	}
+	if several := c.listening(r.port()); len(several) > 1 {
+		run.assume("of the %d servers on port %d, which listen on other addresses, the request comes to the one with the closest host", len(several), r.port())
+	}
 	r.As = holder.As
 	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(guard))
 	run.stub = stub{
@@ -270,27 +272,6 @@ func (r *run) missed(req Request, status int, g *guard) *Missed {
 		m.Answered = "Caddy itself"
 	}
 	return m
-}
-
-// serverFor returns the server that r reaches: one that listens on its port. Of several, which listen on other addresses, it is the one
-// with a way for the host. A port that no server has may be one of a proxy in front; then it is the server with a way for the host.
-func (c *Config) serverFor(r Request, host string) (server *caddyhttp.Server, direct bool) {
-	for _, g := range c.guards {
-		if g.way.Hosts != nil && g.covers(host) && listensOn(g.way.Server, r.port()) {
-			return g.way.Server, true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.app.Servers)) {
-		if server := c.app.Servers[name]; listensOn(server, r.port()) {
-			return server, true
-		}
-	}
-	for _, g := range c.guards {
-		if g.covers(host) {
-			return g.way.Server, false
-		}
-	}
-	return nil, false
 }
 
 // guardFor returns the directive that is to guard a host on a server: the one with a way

@@ -157,7 +157,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.AsksFirst && questionOf(r.Context()) != nil {
 		return response(r, answerJSON(http.StatusOK, map[string]any{})), nil
 	}
-	if q := questionOf(r.Context()); q != nil && t.real != nil && reads(r.Method) && (run.live || run.asks != "" || t.config.live && q.As != ask.AsCaller) {
+	if q := questionOf(r.Context()); q != nil && t.real != nil && reads(r.Method) && (run.live || run.asks != nil || t.config.live && q.As != ask.AsCaller) {
 		return run.send(t.real, r)
 	}
 	if info, ok := reverseproxy.GetDialInfo(r.Context()); ok {

@@ -24,11 +24,11 @@ import (
 // a lock guards it.
 type run struct {
 	stub stub
-	live bool   // the credentials are those of a client, so that the real site may be asked with them
-	asks string // it is that of [Config.Behind] for the directive that says this; "" for any other
+	live bool                // the credentials are those of a client, so that the real site may be asked with them
+	asks *gateway.ServedSite // it is that of [Config.Behind] for this site; nil for any other
 
 	mu       sync.Mutex
-	passed   bool          // the directive that asks names
+	passed   bool          // the directive of asks
 	reached  bool          // the real site, by a request of Behind
 	failed   error         // why that has not answered
 	began    *http.Request // as the server's first handler saw it
@@ -110,7 +110,7 @@ func (r *run) assume(format string, args ...any) {
 // empty object.
 func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 	q := questionOf(req.Context())
-	if r.asks != "" {
+	if r.asks != nil {
 		return nil, ErrNothingBehind
 	}
 	if q == nil {
@@ -141,8 +141,8 @@ func observer(odd func(f routing.Finding, at, imported string), installed func(a
 				run.read(r, original, s, c)
 			}
 		},
-		Passed: func(ctx context.Context, said string) {
-			if run := runOf(ctx); run != nil && run.asks == said {
+		Passed: func(ctx context.Context, said, name string) {
+			if run := runOf(ctx); run != nil && run.asks != nil && run.asks.Said == said && run.asks.Name == name {
 				run.mu.Lock()
 				defer run.mu.Unlock()
 				run.passed = true

@@ -57,8 +57,19 @@ func (c *Config) Homes(ctx context.Context) ([]Home, error) {
 	return slices.Clone(c.homes), err
 }
 
+// Addressed is Homes with each address once: directives that share one are told apart by their matchers.
+func (c *Config) Addressed(ctx context.Context) ([]Home, error) {
+	all, err := c.Homes(ctx)
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(h Home) bool {
+		twice := seen[h.Called]
+		seen[h.Called] = true
+		return twice
+	}), err
+}
+
 // Unreached returns what Homes leaves out, since nobody knows its address: a matcher leaves the REST root out, or the directive stands on a
-// socket. It is none where another directive of the same hosts gets these requests.
+// socket. It is none where another directive of the same site and server gets these requests.
 func (c *Config) Unreached(ctx context.Context) ([]Unreached, error) {
 	err := c.look(ctx)
 	return slices.Clone(c.unreached), err
@@ -70,7 +81,8 @@ func (c *Config) look(ctx context.Context) error {
 		return nil
 	}
 	c.homes, c.unreached = nil, nil
-	tags, without := map[string][]string{}, []*guard(nil) // tags of a site, by whichever of its directives
+	tags := map[string][]string{} // of a site, by whichever of its directives
+	var found, without []*guard
 	for _, g := range c.guards {
 		site, root, err := c.reached(ctx, g)
 		switch {
@@ -82,14 +94,20 @@ func (c *Config) look(ctx context.Context) error {
 		case !slices.ContainsFunc(c.homes, func(h Home) bool { return h.Name == site.Name && h.Chain == site.Chain }):
 			c.homes = append(c.homes, newHome(site, root))
 		}
+		found = append(found, g)
 		tags[site.Name] = append(tags[site.Name], site.Tags...)
 	}
 	for _, g := range without {
-		name := g.module.NameOf(g.way.Hosts)
-		if _, beside := tags[name]; beside {
-			tags[name] = append(tags[name], g.module.Tag...)
-		} else if !g.way.Errors && !slices.ContainsFunc(c.unreached, func(u Unreached) bool { return u.Name == name }) {
-			c.unreached = append(c.unreached, Unreached{name, g.module.Tag, g.at, g.imported})
+		beside := func(other *guard) bool { return other.way.Server == g.way.Server && other.name() == g.name() }
+		at := slices.IndexFunc(c.unreached, func(u Unreached) bool { return u.Name == g.name() })
+		switch {
+		case slices.ContainsFunc(found, beside):
+			tags[g.name()] = append(tags[g.name()], g.module.Tag...)
+		case g.way.Errors:
+		case at >= 0:
+			c.unreached[at].Tags = slices.Concat(c.unreached[at].Tags, g.module.Tag)
+		default:
+			c.unreached = append(c.unreached, Unreached{g.name(), slices.Clone(g.module.Tag), g.at, g.imported})
 		}
 	}
 	for i := range c.homes {
@@ -98,6 +116,9 @@ func (c *Config) look(ctx context.Context) error {
 	c.looked = true
 	return nil
 }
+
+// name is that of the site that the directive guards on its way.
+func (g *guard) name() string { return g.module.NameOf(g.way.Hosts) }
 
 // reached returns the site to which a request for the REST root comes on the way of a directive, with the address of that root; nil if none
 // does.

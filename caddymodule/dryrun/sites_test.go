@@ -55,6 +55,33 @@ http://socket.example {
 	bind unix//nowhere
 	import rw socket
 }
+http://paths.example:8086 {
+	@pretty path /wp-json/*
+	@plain not path /wp-json/*
+	route {
+		restwarden @pretty wordpress {
+			deny /acme/v1/pretty
+		}
+		restwarden @plain wordpress
+		reverse_proxy 127.0.0.1:1
+	}
+}
+http://same.example:8087 {
+	bind 127.0.0.1
+	import rw one
+}
+http://same.example:8087 {
+	bind 127.0.0.2
+	import rw two
+}
+http://exact.example:8088 {
+	bind 127.0.0.2
+	import rw exact
+}
+http://*.example:8088 {
+	bind 127.0.0.1
+	import rw pattern
+}
 http://*.any.example:80 {
 	import rw any
 	handle_errors {
@@ -87,8 +114,9 @@ func TestHomes(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"*.any.example http://any.any.example:80 any", "*:8085 http://site.invalid:8085 all", "a.example http://a.example:8081 a", "b.example http://b.example:8081 b",
-		"both.example http://both.example:8084 both,posting", "first.example http://second.example:8082 second", "posts.example unknown posts",
+		"*.any.example http://any.any.example:80 any", "*.example http://any.example:8088 pattern", "*:8085 http://site.invalid:8085 all", "a.example http://a.example:8081 a", "b.example http://b.example:8081 b",
+		"both.example http://both.example:8084 both,posting", "exact.example http://exact.example:8088 exact", "first.example http://second.example:8082 second", "paths.example http://paths.example:8086 ", "paths.example http://paths.example:8086 ",
+		"posts.example unknown posts", "same.example http://same.example:8087 one", "same.example unknown two",
 	}
 	socket := slices.IndexFunc(got, func(s string) bool { return strings.HasPrefix(s, "socket.example ") })
 	if socket < 0 {
@@ -97,7 +125,11 @@ func TestHomes(t *testing.T) {
 	if got = slices.Delete(got, socket, socket+1); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if len(unreached) > 0 && !strings.Contains(unreached[0].Why(), "Caddyfile:3") {
+	addressed, err := c.Addressed(t.Context())
+	if err != nil || len(addressed) != len(homes)-1 {
+		t.Errorf("%d addresses of %d homes, %v", len(addressed), len(homes), err)
+	}
+	if len(unreached) > 0 && !strings.Contains(unreached[0].Why(), "/Caddyfile:5 (imported by ") {
 		t.Error(unreached[0].Why())
 	}
 }

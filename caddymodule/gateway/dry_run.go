@@ -40,8 +40,8 @@ type Observer struct {
 	// Read reports that a gateway has read r; original is the client's own URL, where
 	// rewrites have changed it. The call is open until the gateway has answered.
 	Read func(r *http.Request, original *url.URL, s *ServedSite, c *call.Call)
-	// Passed reports that a question passes the directive that says something, see ServedSite.
-	Passed func(ctx context.Context, said string)
+	// Passed reports that a question passes a directive, by what it says and the name of the site, see ServedSite.
+	Passed func(ctx context.Context, said, name string)
 	// Asking returns the context for a question that a gateway puts to the site.
 	Asking func(ctx context.Context, q *ask.Question) context.Context
 	// Answered reports what came of it.

@@ -42,7 +42,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	vars := varsOf(r)
 	if question, _ := vars[questions.Var].(bool); question {
 		if dry := g.app.dry; dry != nil {
-			dry.Passed(r.Context(), g.Said())
+			dry.Passed(r.Context(), g.Said(), g.siteOf(r).Name)
 		}
 		return next.ServeHTTP(w, r) // another directive asks: to judge it would need the same question
 	}

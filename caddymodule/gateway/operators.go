@@ -14,6 +14,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -60,31 +63,55 @@ func (o *Operators) provision() error {
 		return fmt.Errorf("header: %q is no name of a header", o.Header)
 	case strings.EqualFold(o.Header, adminapi.OperatorHeader):
 		return fmt.Errorf("header: %s is what commands send by themselves (--operator)", adminapi.OperatorHeader)
-	case slices.Contains([]string{"host", "origin", "content-type", "content-length", "transfer-encoding", "connection"}, strings.ToLower(o.Header)):
+	case !httpguts.ValidTrailerHeader(o.Header), strings.EqualFold(o.Header, "Upgrade"), strings.EqualFold(o.Header, "Origin"), decidesOn(o.Header):
 		return fmt.Errorf("header: %s has another meaning", o.Header)
 	case len(o.From) == 0:
 		return errors.New("from: say where requests come from whose header counts")
 	}
 	o.networks, o.sockets = nil, nil
 	for _, from := range o.From {
-		if to, err := caddy.ParseNetworkAddress(from); err == nil && to.IsUnixNetwork() && to.Host != "" {
-			path, _, _ := strings.Cut(to.Host, "|") // the permissions that the socket is made with
-			o.sockets = append(o.sockets, filepath.Clean(path))
+		if socket, ok := socketOf(from); ok {
+			o.sockets = append(o.sockets, socket)
 			continue
 		}
-		network, err := netip.ParsePrefix(from)
-		if err != nil {
-			var address netip.Addr
-			if address, err = netip.ParseAddr(from); err == nil {
-				network, err = address.Unmap().Prefix(address.Unmap().BitLen())
-			}
-		}
+		network, err := networkOf(from)
 		if err != nil {
 			return fmt.Errorf("from: %q is no address such as 10.0.0.5, no network such as 10.0.1.0/24, and no socket such as unix//run/caddy/admin.sock", from)
 		}
-		o.networks = append(o.networks, network.Masked())
+		o.networks = append(o.networks, network)
 	}
 	return nil
+}
+
+// decidesOn tells whether a header is a credential for the platforms, or they decide on it.
+func decidesOn(header string) bool {
+	return slices.ContainsFunc(platforms.All(), func(p platforms.Platform) bool {
+		return slices.Contains(policies.Deciding(&p, caller.Own{}, nil), http.CanonicalHeaderKey(header)) || caller.NewSite(p, caller.Own{}).IsCredential(header)
+	})
+}
+
+// socketOf returns the path of a socket that is written as Caddy's admin has it. It is the one that a listener has.
+func socketOf(from string) (path string, ok bool) {
+	to, err := caddy.ParseNetworkAddress(from)
+	if err != nil || to.Network != "unix" || strings.ContainsAny(from, "{}") {
+		return "", false
+	}
+	path, _, _ = strings.Cut(to.Host, "|") // the permissions that the socket is made with
+	return filepath.Clean(path), filepath.IsAbs(path) || strings.HasPrefix(path, "@") && len(path) > 1
+}
+
+var errNetwork = errors.New("not a network")
+
+// networkOf reads an address, or a network that is written without bits beyond its length. A zone would name an interface of this machine.
+func networkOf(from string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(from); err == nil && address.Zone() == "" {
+		return address.Unmap().Prefix(address.Unmap().BitLen())
+	}
+	network, err := netip.ParsePrefix(from)
+	if err == nil && (network != network.Masked() || network.Addr().Is4In6()) {
+		err = errNetwork
+	}
+	return network, err
 }
 
 // of returns the name of the operator whom a request to the admin endpoint is from; "" if no proxy that is trusted tells one. The error says

@@ -135,7 +135,7 @@ func (b *Board) set(s setting, lasts time.Duration, by adminapi.By) error {
 	}
 	now := time.Now()
 	before, known := b.settings[s.id()]
-	s.Set, s.By = max(now.UnixNano(), before.Set+1), by
+	s.Set, s.By = max(now.UnixNano(), before.Set+1), by.Text()
 	at := time.Unix(0, s.Set) // later than now where the clock was set back
 	s.Until = at.Add(lasts).UnixMilli()
 	if s.Off = lasts == 0; s.Off {
@@ -173,7 +173,7 @@ func (b *Board) merge(s setting, by string) {
 	b.forget(s.Kind, s.Site)
 	b.apply(&s)
 	b.wind()
-	told := s.By
+	told := adminapi.ParseBy(s.By)
 	told.Address = by
 	if !s.Off {
 		b.logger().Warn("switched on", s.fields(append(s.how(), zap.Inline(told))...)...)

@@ -114,7 +114,7 @@ func (b *Board) on(kind, site string) (all []Line) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range b.linesOf(kind, site) {
-		line := Line{Line: s.Line, Calls: s.Calls, Set: time.Unix(0, s.Set), By: s.By}
+		line := Line{Line: s.Line, Calls: s.Calls, Set: time.Unix(0, s.Set), By: adminapi.ParseBy(s.By)}
 		if s.Until != 0 {
 			until := s.until()
 			line.Until = &until

@@ -46,9 +46,10 @@ type setting struct {
 	Mode policy.Mode `json:"mode,omitempty"`
 	Hard bool        `json:"hard,omitempty"`
 	// Line is what a line says, "POST /acme/v1/callback" or "plugin contact-form-7", and Calls what it stands for.
-	Line        string  `json:"line,omitempty"`
-	Calls       []Calls `json:"calls,omitempty"`
-	adminapi.By         // who set it
+	Line  string  `json:"line,omitempty"`
+	Calls []Calls `json:"calls,omitempty"`
+	// By says who set it, as [adminapi.By.Text].
+	By string `json:"by,omitempty"`
 	// Off ends what was switched on before. It is kept until that would have ended.
 	Off   bool  `json:"off,omitempty"`
 	Until int64 `json:"until,omitempty"` // UNIX milliseconds; 0 for a line that does not end by itself
@@ -145,7 +146,7 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	if d.More() {
 		return s, errSetting
 	}
-	if len(s.Address) > maxBy || s.Operator != "" && adminapi.CheckOperator(s.Operator) != nil {
+	if len(s.By) > maxBy {
 		return s, errSetting
 	}
 	left, most := s.left(now), adminapi.MaxSwitched

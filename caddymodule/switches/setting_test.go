@@ -3,6 +3,7 @@ package switches
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +21,8 @@ func FuzzSetting(f *testing.F) {
 	f.Add(strings.Replace(string(text), "lockdown", "mode", 1))
 	f.Add(`{"kind":"mode","site":"a","mode":"observe","until":1800000001000,"set":1}`)
 	f.Add("7f all")
-	f.Add(`{"kind":"lockdown","by":"x","operator":"a\u001bb","claimed":true,"until":1800000001000,"set":1}`)
-	line := setting{Kind: KindOpen, Site: "a", Line: "POST /a/b", Calls: []Calls{{Methods: []string{"POST"}, Routes: []string{"/a/b"}}}, By: adminapi.By{Address: "x", Operator: "anna", Claimed: true}, Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
+	f.Add(`{"kind":"lockdown","by":"x, claimed operator \"a\u001bb\"","until":1800000001000,"set":1}`)
+	line := setting{Kind: KindOpen, Site: "a", Line: "POST /a/b", Calls: []Calls{{Methods: []string{"POST"}, Routes: []string{"/a/b"}}}, By: adminapi.By{Address: "x", Operator: "anna", Claimed: true}.Text(), Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
 	text, _ = json.Marshal(line)
 	f.Add(string(text))
 	line.Kind, line.Until = KindClose, 0
@@ -36,8 +37,8 @@ func FuzzSetting(f *testing.F) {
 		if s.Kind == KindClose {
 			most = forever
 		}
-		if s.Operator != "" && adminapi.CheckOperator(s.Operator) != nil {
-			t.Errorf("set by %q", s.Operator)
+		if by := adminapi.ParseBy(s.By); by.Operator != "" && adminapi.CheckOperator(by.Operator) != nil || by.Text() != s.By {
+			t.Errorf("set by %q", s.By)
 		}
 		if left := s.left(now); left <= 0 || left > most+time.Hour {
 			t.Errorf("lasts %s", left)
@@ -84,5 +85,22 @@ func TestReadSettings_Garbage(t *testing.T) {
 	long := `[` + strings.Repeat(" ", maxStored) + `]`
 	if all := settingsIn(long, kindLines); all != nil {
 		t.Errorf("%v", all)
+	}
+}
+
+// TestSetting_Members: gateways of other releases refuse a setting with a member that they do not know, so that there is no new one.
+func TestSetting_Members(t *testing.T) {
+	want := []string{"by", "calls", "hard", "kind", "line", "mode", "off", "set", "site", "until"}
+	var got []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[setting]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		got = append(got, name)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	longest := adminapi.By{Address: "admin, " + strings.Repeat("f", 39), Operator: strings.Repeat("a", adminapi.MaxOperator), Claimed: true}
+	if n := len(longest.Text()); n > maxBy {
+		t.Errorf("%d bytes", n)
 	}
 }

@@ -15,8 +15,8 @@ type Gateway interface {
 	Spell(ctx context.Context, r *Request) ([]Spelling, error)
 	// Prove decides p for its caller number i.
 	Prove(ctx context.Context, p *Proof, i int) (*Proved, error)
-	// Homes are the sites, with their addresses.
-	Homes(ctx context.Context) ([]dryrun.Home, error)
+	// Addressed are the sites, each address once.
+	Addressed(ctx context.Context) ([]dryrun.Home, error)
 	// Unreached are the sites whose address nobody knows.
 	Unreached(ctx context.Context) ([]dryrun.Unreached, error)
 	// SiteOf returns the name of the site that a request comes to; "" for none.

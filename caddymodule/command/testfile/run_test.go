@@ -72,7 +72,7 @@ func (f *fake) Rules() []dryrun.Rule {
 	}
 }
 
-func (f *fake) Homes(context.Context) ([]dryrun.Home, error) { return nil, nil }
+func (f *fake) Addressed(context.Context) ([]dryrun.Home, error) { return nil, nil }
 
 func (f *fake) Unreached(context.Context) ([]dryrun.Unreached, error) { return nil, nil }
 

@@ -78,7 +78,7 @@ func (r *Runner) look(ctx context.Context) (err error) {
 		return nil
 	}
 	s := new(sites)
-	if s.homes, err = r.Gateway.Homes(ctx); err != nil {
+	if s.homes, err = r.Gateway.Addressed(ctx); err != nil {
 		return err
 	}
 	if s.unreached, err = r.Gateway.Unreached(ctx); err != nil {
