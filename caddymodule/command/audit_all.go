@@ -20,6 +20,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/sitename"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // several makes the reports of sites of a configuration, one after the other.
@@ -77,8 +78,9 @@ func (a *auditor) runAll(cmd *cobra.Command) (status int, err error) {
 // target is a site that is meant.
 type target struct {
 	dryrun.Home        // without a ServedSite where nobody knows the address
-	name        string // with the address where several have the name of the site
-	why         string // why nobody knows it
+	name        string // with the address, or the place of the directive, where several have the name of the site
+	at          string // one of both
+	why         string // why nobody knows the address
 }
 
 // find finds the sites that are meant.
@@ -93,18 +95,18 @@ func (s *several) find(ctx context.Context) error {
 	}
 	var all []target
 	for _, home := range homes {
-		all = append(all, target{Home: home, name: home.Name})
+		all = append(all, target{Home: home, name: home.Name, at: home.Address})
 	}
 	for _, u := range unreached {
-		all = append(all, target{name: u.Name, why: u.Why()})
+		all = append(all, target{name: u.Name, at: routing.Place(u.At, u.Imported), why: u.Why()})
 	}
 	known := sitename.Known(homes, unreached)
 	if err := s.choice.Check(known); err != nil {
 		return err
 	}
 	for i, one := range all {
-		if slices.ContainsFunc(all, func(t target) bool { return t.name == one.name && t.Address != one.Address }) {
-			one.name += " at " + one.Address
+		if slices.ContainsFunc(all, func(t target) bool { return t.name == one.name && t.at != one.at }) {
+			one.name += " at " + one.at
 		}
 		if s.choice.Wants(known[i]) {
 			s.targets = append(s.targets, one)
