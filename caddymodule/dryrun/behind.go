@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -14,14 +13,12 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
-// maxBehind bounds an answer of a real site to RoundTrip, in bytes.
-const maxBehind = 64<<20 + 1
-
 // ErrNothingBehind is the error of RoundTrip that tells that a configuration does not say where a site is.
 var ErrNothingBehind = errors.New("the configuration has nothing there that a dry run can ask")
 
 // Behind returns what puts requests that read to a real site, through the handlers of the configuration and past its directives, as the
-// questions of a gateway go. Requests to other sites fail. It needs Options.Behind. Several goroutines may use it at a time.
+// questions of a gateway go. Requests to other sites fail; an answer is bounded as that of each dry run. It needs Options.Behind. Several
+// goroutines may use it at a time.
 func (c *Config) Behind(site *gateway.ServedSite) http.RoundTripper { return behind{c, site} }
 
 type behind struct {
@@ -96,10 +93,6 @@ func (r *run) send(to http.RoundTripper, req *http.Request) (*http.Response, err
 	if err != nil {
 		return nil, r.fail(fmt.Errorf("its backend: %w", err))
 	}
-	res.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(res.Body, maxBehind), res.Body}
 	return res, nil
 }
 
