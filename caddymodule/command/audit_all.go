@@ -53,6 +53,7 @@ func (a *auditor) runAll(cmd *cobra.Command) (status int, err error) {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM) // so that nothing is left behind
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends it at once, also in the middle of a large root
 	var progress *terminal.Progress
 	if a.format == "text" { // else lines come meanwhile
 		progress = terminal.NewProgress(cmd.ErrOrStderr())
@@ -125,14 +126,14 @@ func (s *several) reports(ctx context.Context, cmd *cobra.Command, progress *ter
 			return err
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	next, files := s.readAhead(ctx), fileNames{"index.html": true}
+	next, end := s.readAhead(ctx)
+	defer end()
+	files := fileNames{"index.html": true}
 	for i, one := range s.targets {
 		progress.Step("%d of %d: %s", i+1, len(s.targets), one.name)
 		report, err := s.reportAt(ctx, &one, next())
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		if err := s.add(cmd, &one, files.of(cmp.Or(one.site(), one.name)), report, err); err != nil {
 			return err

@@ -23,11 +23,12 @@ func readEarlier(file string) (earlier, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := earlier{}
+	all, number := earlier{}, 0
 	for line := range bytes.Lines(text) {
+		number++
 		var of unreadLine
 		if err := json.Unmarshal(line, &of); err != nil || of.Version != 1 {
-			return nil, fmt.Errorf(`%s: line %d is no report of a site: make the file with "audit --all --format json"`, file, len(all)+1)
+			return nil, fmt.Errorf(`%s: line %d is no report of a site: make the file with "audit --all --format json"`, file, number)
 		}
 		if of.Error != "" {
 			line = nil

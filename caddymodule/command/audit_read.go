@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sync"
 
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
@@ -22,11 +23,13 @@ type rootRead struct {
 // maxAhead is how many REST roots are read and kept ahead of their reports.
 const maxAhead = 4
 
-// readAhead reads the roots of the sites, each once and in their order, until ctx ends. The function that it returns waits for the next
-// one.
-func (s *several) readAhead(ctx context.Context) func() rootRead {
+// readAhead reads the roots of the sites, each once and in their order, until ctx ends. next waits for the next one, and end until nothing
+// is read any more.
+func (s *several) readAhead(ctx context.Context) (next func() rootRead, end func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	queue := make(chan chan rootRead, maxAhead-1)
-	go func() {
+	var reading sync.WaitGroup
+	reading.Go(func() {
 		defer close(queue)
 		for _, t := range s.targets {
 			one := make(chan rootRead, 1)
@@ -35,16 +38,17 @@ func (s *several) readAhead(ctx context.Context) func() rootRead {
 			case <-ctx.Done():
 				return
 			}
-			go func() { one <- s.readRoot(ctx, &t) }()
+			reading.Go(func() { one <- s.readRoot(ctx, &t) })
 		}
-	}()
-	return func() rootRead {
+	})
+	next = func() rootRead {
 		one, ok := <-queue
 		if !ok {
 			return rootRead{err: ctx.Err()}
 		}
 		return <-one
 	}
+	return next, func() { cancel(); reading.Wait() }
 }
 
 // readRoot reads the root of a site where the gateway itself asks for it, behind the directive; and at the site's own address where the
