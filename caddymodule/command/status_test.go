@@ -92,10 +92,10 @@ func TestStatus_Tells(t *testing.T) {
 	t.Parallel()
 	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a.example","listen":[":8081"],"mode":"enforce"},{"site":"a.example","listen":[":8082"],"mode":"observe"},`+
-			`{"site":"b.example","mode":"enforce","routes":{"count":9,"changed_at":"2026-03-01T12:00:00Z","added":3,"removed":1},`+
+			`{"site":"b.example","mode":"enforce","tags":["shops","eu"],"routes":{"count":9,"changed_at":"2026-03-01T12:00:00Z","added":3,"removed":1},`+
 			`"scopes":[{"scope":"erp","mode":"enforce","last_use":"2026-03-01T12:00:00Z","refusals":2,"would_refuse":0,"until":"2026-05-31","days_left":91},`+
 			`{"scope":"old","mode":"observe","refusals":0,"would_refuse":7,"until":"2026-02-01","days_left":-9}],`+
-			`"opens":[{"line":"POST /a/b","since":"2026-03-01T12:00:00Z","until":"2026-03-01T13:00:00Z","by":"10.0.0.1"}],"closes":[{"line":"/a/c\u001b","since":"2026-03-01T12:00:00Z"}]}],`+
+			`"opens":[{"line":"POST /a/b","since":"2026-03-01T12:00:00Z","until":"2026-03-01T13:00:00Z","by":"10.0.0.1","operator":"anna","claimed":true}],"closes":[{"line":"/a/c\u001b","since":"2026-03-01T12:00:00Z"}]}],`+
 			`"store":{"reachable":false,"since":"2026-03-01T12:00:00Z","error":"connection refused"}}`)
 	}))
 	t.Cleanup(admin.Close)
@@ -103,7 +103,7 @@ func TestStatus_Tells(t *testing.T) {
 	for _, want := range []string{
 		"\na.example on :8081  enforce", "\na.example on :8082  observe", "\nb.example: routes changed at 2026-03-0", ": 3 came, 1 went\n",
 		"\nRedis cannot be reached since 2026-03-0", ": connection refused\n",
-		"\nb.example  erp    enforce  2026-03-0", "\nb.example  open POST /a/b  2026-03-0", "  10.0.0.1\n", "\nb.example  close /a/c\\x1b  2026-03-0", "  no end               \n",
+		"\nb.example  erp    enforce  2026-03-0", "\nb.example  open POST /a/b  2026-03-0", "  anna, claimed (10.0.0.1)\n", "  TAGS\n", "  shops, eu\n", "\nb.example  close /a/c\\x1b  2026-03-0", "  no end               \n",
 		"  2         0             2026-05-31, 91 days left\n", "\nb.example  old    observe  not yet              0         7             2026-02-01, ended\n",
 	} {
 		if status != 0 || !strings.Contains(out, want) {

@@ -149,6 +149,7 @@ func (b tab) switchOne(g *guarded) {
 	g.switchLines("shop-77.example.com", "1h")
 	b.says("rows", "1 open, 1 closed")
 	b.says("facts", "POST /acme/v1/x until ")
+	b.says("facts", "by anna, claimed (127.0.0.1)")
 	b.says("facts", "/acme/v1/y until it is taken back, since ")
 	g.switchLines("shop-77.example.com", "0s")
 	if own := browser.Run[string](b.Browser, `document.getElementById("link").href`); own != g.url+g.page.Path("shop-77.example.com") {

@@ -88,7 +88,7 @@ func (g *guarded) switchLines(site, lasts string) {
 	}
 	for path, body := range map[string]adminapi.LineSwitch{adminapi.OpenPath: {For: &lasts, Methods: []string{"POST"}, Route: "/acme/v1/x"}, adminapi.ClosePath: closing} {
 		var answer adminapi.LineSwitched
-		if err := api.Ask(g.t.Context(), "POST", adminapi.Named(path, site), body, &answer); err != nil {
+		if err := api.With(http.Header{adminapi.OperatorHeader: {"anna"}}).Ask(g.t.Context(), "POST", adminapi.Named(path, site), body, &answer); err != nil {
 			g.t.Fatal(err)
 		}
 	}
@@ -100,12 +100,12 @@ func TestPage_OwnerLines(t *testing.T) {
 	g.switchLines(first, "1h")
 	time.Sleep(1100 * time.Millisecond) // until what Caddy has told before counts no more
 	for member, want := range map[string]string{"opens": "POST /acme/v1/x", "closes": "/acme/v1/y"} {
-		for of, by := range map[string]any{"": "127.0.0.1", first: nil} {
+		for of, told := range map[string][2]any{"": {"127.0.0.1", "anna"}, first: {}} {
 			lines, _ := g.shown(of)[first][member].([]any)
 			if len(lines) != 1 {
 				t.Fatalf("%s: %v", member, lines)
 			}
-			if line, _ := lines[0].(map[string]any); line["line"] != want || line["by"] != by || line["since"] == nil || (line["until"] == nil) != (member == "closes") {
+			if line, _ := lines[0].(map[string]any); line["line"] != want || line["by"] != told[0] || line["operator"] != told[1] || line["since"] == nil || (line["until"] == nil) != (member == "closes") {
 				t.Errorf("%q: %s: %v", of, member, line)
 			}
 		}
