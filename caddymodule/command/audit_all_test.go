@@ -149,6 +149,7 @@ func TestAudit_Choice(t *testing.T) {
 		{"--all --fail-on new-route --diff old.json", "", "--diff: open old.json", 2},
 		{"--all --fail-on new-route --diff " + config, "", "line 1 is no report of a site", 2},
 		{"--all --tag shops", "", "--all is all sites", 2},
+		{"--all --html=", "", "--html names nothing: is a variable empty?", 2},
 		{"--all --html one.html", "", "--html: for several sites it names a directory, such as one", 2},
 		{"--all -H A:b", "", "--header is for one site", 2},
 		{"--tag shops https://a.example.com", "", "a URL or a saved REST root is one site's", 2},
@@ -222,6 +223,13 @@ func TestAudit_PublicAddress(t *testing.T) {
 	lines, _ := several(t, 0, "--all", "--config", config)
 	if got := asked(); !slices.Equal(got, []string{"GET ://" + address + "/wp-json/"}) || len(lines) != 2 || !strings.Contains(lines[1], "  open   ") {
 		t.Errorf("%q %q", got, lines)
+	}
+	away := httptest.NewServer(http.RedirectHandler("http://"+strings.Replace(address, "127.0.0.1", "localhost", 1)+"/wp-json/", http.StatusFound))
+	t.Cleanup(away.Close)
+	config = write(t, "Caddyfile", away.URL+" {\n\trestwarden wordpress\n\trespond 200\n}\n")
+	lines, _ = several(t, 3, "--all", "--config", config)
+	if want := "127.0.0.1: " + away.URL + " redirects to http://localhost:"; len(lines) != 3 || !strings.HasPrefix(lines[2], want) {
+		t.Errorf("%q, want %s", lines, want)
 	}
 }
 

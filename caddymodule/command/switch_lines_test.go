@@ -43,3 +43,33 @@ func TestClose_ListsNoSite(t *testing.T) {
 		}
 	}
 }
+
+// TestSwitches_Lockdown: what is still locked after a lockdown was taken back is told, with what ends it.
+func TestSwitches_Lockdown(t *testing.T) {
+	t.Parallel()
+	const until = `"lockdown":{"until":"2026-03-01T12:00:00Z","hard":`
+	for answer, want := range map[string]string{
+		`{"site":"a",` + until + `true,"all":true},"sites":1,"gateways":"all"}`:   `; a lockdown of all sites is on, which "lockdown --for 0s" ends, on all gateways`,
+		`{"site":"a",` + until + `false,"all":false},"sites":1,"gateways":"all"}`: "a: lockdown until 2026-03-0",
+		`{"site":"a","lockdown":null,"sites":0,"gateways":"this one"}`:            "a: no lockdown, on this gateway",
+		`{"lockdown":null,"sites":2,"gateways":"all"}`:                            "no lockdown of all sites (sites with their own: 2, which --site '*' ends), on all gateways",
+		`{` + until + `false,"all":true},"sites":3,"gateways":"all"}`:             "lockdown (sites: 3) until ",
+	} {
+		admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a"}]}`)
+				return
+			}
+			_, _ = io.WriteString(w, answer)
+		}))
+		args := []string{"lockdown", "--for", "0s", "--address", strings.TrimPrefix(admin.URL, "http://")}
+		if strings.Contains(answer, `"site":`) {
+			args = append(args, "--site", "a")
+		}
+		out, problems, status := command.Run(nil, args...)
+		admin.Close()
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: %d %s%s", answer, status, out, problems)
+		}
+	}
+}

@@ -125,6 +125,12 @@ func TestHomes(t *testing.T) {
 	if got = slices.Delete(got, socket, socket+1); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
+	for address, several := range map[string]bool{"http://exact.example:8088/wp-json/": true, "http://both.example:8084/wp-json/": false} {
+		assumed := run(t, c, "", "GET "+address).Assumed
+		if said := slices.ContainsFunc(assumed, func(s string) bool { return strings.HasPrefix(s, "of the 2 servers on port 8088, ") }); said != several {
+			t.Errorf("%s: %q", address, assumed)
+		}
+	}
 	addressed, err := c.Addressed(t.Context())
 	if err != nil || len(addressed) != len(homes)-1 {
 		t.Errorf("%d addresses of %d homes, %v", len(addressed), len(homes), err)
