@@ -27,7 +27,7 @@ var refundTotalsEntry = policy.Entry{
 }
 
 // RefundTotals refuses a refund that asks the server to compute its totals if the release
-// would ignore the field and book 0.00 (docs/interface E5; docs/platform III.10).
+// would ignore the field and book 0.00 (docs/project/interface E5; docs/platform III.10).
 type RefundTotals struct {
 	site    *policy.Site
 	named   bool

@@ -219,7 +219,7 @@ func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 	if v := refund(policytest.ShopKey); v.Answer == nil || string(v.Answer.Body) != mayNotWrite {
 		t.Errorf("read-only key: got %+v", v)
 	}
-	for _, status := range []int{400, 403} { // the two sets of names differ (docs/interface 7)
+	for _, status := range []int{400, 403} { // the two sets of names differ (docs/project/interface 7)
 		backend = asktest.Routed(map[string]*ask.Answer{
 			"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
 			"GET /wc/v3/orders/0/refunds":     asktest.JSON(status, `{"code":"rest_cookie_invalid_nonce"}`),

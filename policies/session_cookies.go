@@ -20,7 +20,7 @@ var sessionCookiesEntry = policy.Entry{
 
 // SessionCookies gives the login cookies, those of the admin screens included, the path and
 // domain that reach the REST interface, for installs in a sub-folder whose cookies are
-// issued for the install path (docs/interface 5, rules 3 and 4).
+// issued for the install path (docs/project/interface 5, rules 3 and 4).
 type SessionCookies struct {
 	Path   string `json:"path,omitempty"`
 	Domain string `json:"domain,omitempty"`

@@ -19,7 +19,7 @@ var stripQueryEntry = policy.Entry{
 }
 
 // StripQuery drops a parameter that breaks a route, such as a multilingual plugin's lang
-// on the editor's calls (docs/interface 4, 7).
+// on the editor's calls (docs/project/interface 4, 7).
 type StripQuery struct {
 	Strips []Strip `json:"strips,omitempty"`
 }

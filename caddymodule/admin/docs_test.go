@@ -17,7 +17,7 @@ var (
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	named := map[string]string{} // methods by path
-	for _, page := range []string{"status.md", "policies/abilities.md"} {
+	for _, page := range []string{"commands/status.md", "policies/abilities.md"} {
 		text, err := os.ReadFile("../../docs/" + page)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,6 @@
 // Package adminapi declares what the gateway adds to the admin endpoint of a running Caddy, and asks
 // for it. Package admin answers with these types, commands and the status page read them. See
-// docs/status.md, "Admin endpoint".
+// docs/commands/status.md, "Admin endpoint".
 package adminapi
 
 import (

@@ -116,35 +116,35 @@ var (
 	quoted   = regexp.MustCompile("`([a-z_]+)`")
 )
 
-// TestAdminAPI_Docs: docs/status.md names each member of the answer to GET sites, and no other.
+// TestAdminAPI_Docs: docs/commands/status.md names each member of the answer to GET sites, and no other.
 func TestAdminAPI_Docs(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/status.md")
+	text, err := os.ReadFile("../../docs/commands/status.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, page, _ := strings.Cut(string(text), "\n## Admin endpoint\n")
 	m := example.FindStringSubmatch(page)
 	if m == nil {
-		t.Fatal("docs/status.md has no example")
+		t.Fatal("docs/commands/status.md has no example")
 	}
 	read := json.NewDecoder(strings.NewReader(m[1]))
 	read.DisallowUnknownFields()
 	var answer sites
 	if err := read.Decode(&answer); err != nil {
-		t.Error("docs/status.md:", err)
+		t.Error("docs/commands/status.md:", err)
 	}
 	for _, row := range fieldRow.FindAllStringSubmatch(page, -1) {
 		for _, name := range quoted.FindAllStringSubmatch(row[1], -1) {
 			if !slices.Contains(members(reflect.TypeFor[adminapi.Site]()), name[1]) {
-				t.Errorf("docs/status.md has a row for %s, which no site has", name[1])
+				t.Errorf("docs/commands/status.md has a row for %s, which no site has", name[1])
 			}
 		}
 	}
 	for _, of := range types(reflect.TypeFor[sites]()) {
 		for _, name := range members(of) {
 			if !strings.Contains(page, "`"+name+"`") && !strings.Contains(m[1], `"`+name+`"`) {
-				t.Errorf("docs/status.md does not name %s of %s", name, of)
+				t.Errorf("docs/commands/status.md does not name %s of %s", name, of)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func auditCommand() *cobra.Command {
 under your configuration: which routes for whom, what callers without a login may
 write, published holes, the plugins that the site has, what each of them needs
 open, what is risky, and which lines to add. Without a configuration it says so of
-a site without the gateway. docs/audit.md explains the report.
+a site without the gateway. docs/commands/audit.md explains the report.
 
 Nothing else is sent, nothing is started or changed.
 

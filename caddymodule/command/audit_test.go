@@ -409,9 +409,9 @@ func TestAudit_Untrusted(t *testing.T) {
 
 var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
 
-// TestDocs_Audit runs the commands of docs/audit.md, in their order.
+// TestDocs_Audit runs the commands of docs/commands/audit.md, in their order.
 func TestDocs_Audit(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/audit.md")
+	docs, err := os.ReadFile("../../docs/commands/audit.md")
 	if err != nil {
 		t.Fatal(err)
 	}

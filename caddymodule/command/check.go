@@ -40,7 +40,7 @@ func checkCommand() *cobra.Command {
 		Long: `Reads your own configuration as Caddy does, with the plugins of this Caddy, and says
 what is odd in it: directives that guard less than it seems, ways past them, and rules
 that never decide. Each line has a code, file and line, what is odd, and what to do.
-docs/checks.md explains the codes.
+docs/commands/checks.md explains the codes.
 
 Nothing is started, sent or written. A variable of the environment that is not set
 here gets a stand-in.

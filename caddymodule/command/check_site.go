@@ -43,7 +43,7 @@ func (c *checker) site(ctx context.Context) (site *dryrun.Installed, status int,
 }
 
 // hasRole asks a site whether somebody has a role: the list of users takes roles, and its
-// header has their number (docs/interface E2). A caller who may not list users is refused, and an
+// header has their number (docs/project/interface E2). A caller who may not list users is refused, and an
 // answer of another form says nothing.
 func hasRole(ctx context.Context, root *siteroot.Root, header []string, role string) (has, known bool) {
 	for _, platform := range platforms.All() {

@@ -169,10 +169,10 @@ func TestCheck_Docs(t *testing.T) {
 		}
 		return err
 	})
-	page, _ := os.ReadFile(filepath.Join(root, "docs", "checks.md"))
+	page, _ := os.ReadFile(filepath.Join(root, "docs", "commands", "checks.md"))
 	for _, code := range routing.Codes {
 		if !bytes.Contains(page, []byte("\n| "+code.Name+" |")) {
-			t.Errorf("docs/checks.md has no row for %s", code.Name)
+			t.Errorf("docs/commands/checks.md has no row for %s", code.Name)
 		}
 	}
 	if err != nil || len(texts) < 20 {

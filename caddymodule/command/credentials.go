@@ -43,7 +43,7 @@ from where, its scope, and with a configuration what the scopes allow that was n
 used. What nobody has verified is counted and left out.
 
 With --scopes it prints the smallest scopes under which the same calls pass, as lines
-for the Caddyfile. Nothing is applied. docs/credentials.md says what counts.
+for the Caddyfile. Nothing is applied. docs/commands/credentials.md says what counts.
 
 With --live it reads no log: it asks the site for the application passwords of the
 login in HEADER, with one GET for the REST root and one for the list, and prints their

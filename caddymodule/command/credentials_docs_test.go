@@ -9,7 +9,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command"
 )
 
-// documentedJournal is the log of docs/credentials.md.
+// documentedJournal is the log of docs/commands/credentials.md.
 func documentedJournal() (log string) {
 	const shop, six, nine = "shop.example.com", start + 6*60*60, start + 9*60*60
 	add := func(credential, method, route, client string, status, at int) {
@@ -33,7 +33,7 @@ func documentedJournal() (log string) {
 // TestDocs_Credentials: the page shows what the command prints, and its commands run.
 func TestDocs_Credentials(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/credentials.md")
+	page, err := os.ReadFile("../../docs/commands/credentials.md")
 	if err != nil {
 		t.Fatal(err)
 	}

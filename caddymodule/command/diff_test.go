@@ -34,7 +34,7 @@ func twoConfigurations(t *testing.T, old, now string) []string {
 
 // TestDocs_Diff: the page shows what the command prints, and its commands run.
 func TestDocs_Diff(t *testing.T) {
-	page, err := os.ReadFile("../../docs/diff.md")
+	page, err := os.ReadFile("../../docs/commands/diff.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,10 @@ import (
 
 var pageBlock = regexp.MustCompile("(?ms)^```(caddyfile|yaml)\n(.*?)^```")
 
-// TestDocs_ERPKey runs every command of docs/erp-key.md, each with the files that the page shows before it, and compares what
+// TestDocs_ERPKey runs every command of docs/guides/erp-key.md, each with the files that the page shows before it, and compares what
 // it prints.
 func TestDocs_ERPKey(t *testing.T) {
-	page, err := os.ReadFile("../../docs/erp-key.md")
+	page, err := os.ReadFile("../../docs/guides/erp-key.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,9 @@ var (
 	shownCommand   = regexp.MustCompile("(?ms)^```sh\ncaddy restwarden ([^\n]*) # exit status (\\d)\n```\n\n```text\n(.*?)^```")
 )
 
-// TestDocs_Explain runs every command of docs/explain.md and compares what it prints.
+// TestDocs_Explain runs every command of docs/commands/explain.md and compares what it prints.
 func TestDocs_Explain(t *testing.T) {
-	page, err := os.ReadFile("../../docs/explain.md")
+	page, err := os.ReadFile("../../docs/commands/explain.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func suggestCommand() *cobra.Command {
 		Long: `Reads the records of calls that would have been refused from Caddy's logs in JSON, also
 rotated and compressed ones, "-" for standard input, and prints for each site the
 lines that let the good traffic through, with how often, by how many clients and
-when; then what is left out, and why. docs/suggest.md says how it decides.
+when; then what is left out, and why. docs/commands/suggest.md says how it decides.
 
 Nothing is applied. The same logs give the same text, in whatever order.
 

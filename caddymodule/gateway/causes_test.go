@@ -16,7 +16,7 @@ import (
 )
 
 // causes are answers of servers and plugins to questions, by what they come from
-// (docs/interface 7).
+// (docs/project/interface 7).
 var causes = []struct {
 	name, kind, body, location string
 	given                      int    // status

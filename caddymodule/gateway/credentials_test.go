@@ -99,7 +99,7 @@ func TestCredentials_Alias(t *testing.T) {
 // TestCredentials_Documented: the page of W12 lists the headers that decide, and the example hides
 // those that are secret from the access log. Caddy itself hides two of them.
 func TestCredentials_Documented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/checks.md")
+	text, err := os.ReadFile("../../docs/commands/checks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestCredentials_Documented(t *testing.T) {
 	slices.Sort(listed)
 	slices.Sort(want)
 	if want = slices.Compact(want); !slices.Equal(listed, want) {
-		t.Errorf("docs/checks.md lists %q, want %q", listed, want)
+		t.Errorf("docs/commands/checks.md lists %q, want %q", listed, want)
 	}
 
 	example, err := os.ReadFile("../../Caddyfile.example")

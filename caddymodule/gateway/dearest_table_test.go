@@ -7,7 +7,7 @@ import "github.com/restwarden/restwarden/cmd/check/grammar"
 // heldKinds are the kinds of requests of which nothing is held that no share counts.
 var heldKinds = grammar.Kinds
 
-// dearest are the dearest known requests of each kind; docs/cost.md has their figures.
+// dearest are the dearest known requests of each kind; docs/guides/cost.md has their figures.
 var dearest = []dear{
 	{"page", "path", "/wp-json"},
 	{"page", "end of the path", "/.php"},

@@ -104,7 +104,7 @@ func routesKey(t *testing.T, admin *redis.Client) string {
 // TestDrift_Redis: one change is told once, however many gateways there are, also over
 // restarts of all of them, with the rights that the documentation names.
 func TestDrift_Redis(t *testing.T) {
-	server := redisrun.Start(t, append(redisrun.DocumentedUser(t, "../../docs/redis.md"), "--requirepass", "other")...)
+	server := redisrun.Start(t, append(redisrun.DocumentedUser(t, "../../docs/guides/redis.md"), "--requirepass", "other")...)
 	open := func() *redisstore.Store {
 		return openRedis(t, redisstore.Options{Addresses: []string{server.Addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop"})
 	}

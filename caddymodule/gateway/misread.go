@@ -175,7 +175,7 @@ func (s *site) misread(first *misreading, n uint64) {
 		zap.String("site", s.Name), zap.String("request_id", first.id), zap.String("host", first.host),
 		zap.String("method", first.method), zap.String("effective_method", first.effective), zap.String("target", first.target),
 		zap.String("client_ip", first.client), zap.Bool("credentials", first.credentials), zap.Uint64("not_logged", saved),
-		zap.String("do", "no rule has judged this call: find the rewrite rule of the server, theme or plugin that leads the path to the REST interface, and close it or name it with alias (docs/misread.md)"))
+		zap.String("do", "no rule has judged this call: find the rewrite rule of the server, theme or plugin that leads the path to the REST interface, and close it or name it with alias (docs/guides/misread.md)"))
 }
 
 // misreadStatus is what the status says of the site's misreadings.

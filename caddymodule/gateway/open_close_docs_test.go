@@ -21,11 +21,11 @@ func openAndClose(t *testing.T) *process {
 	return startProcessOf(t, blocks.String())
 }
 
-// TestDocs_OpenClose runs every command of docs/open-close.md against a running Caddy, in the order of the page, and what else may be
+// TestDocs_OpenClose runs every command of docs/commands/open-close.md against a running Caddy, in the order of the page, and what else may be
 // typed.
 func TestDocs_OpenClose(t *testing.T) {
 	g := openAndClose(t)
-	page, err := os.ReadFile("../../docs/open-close.md")
+	page, err := os.ReadFile("../../docs/commands/open-close.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
-// TestDocs_Operators runs the example of docs/status.md: who has logged in at the proxy has a name, and nobody else gets through it.
+// TestDocs_Operators runs the example of docs/commands/status.md: who has logged in at the proxy has a name, and nobody else gets through it.
 func TestDocs_Operators(t *testing.T) {
-	page, err := os.ReadFile("../../docs/status.md")
+	page, err := os.ReadFile("../../docs/commands/status.md")
 	if err != nil {
 		t.Fatal(err)
 	}

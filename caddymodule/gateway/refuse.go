@@ -112,7 +112,7 @@ func aroundCart(v policy.Verdict) (before, behind []byte, err error) {
 	return bytes.TrimSuffix(text, append([]byte("null"), behind...)), behind, err
 }
 
-// errorObject returns {"code","message","data":{"status",…}} (docs/interface 7).
+// errorObject returns {"code","message","data":{"status",…}} (docs/project/interface 7).
 func errorObject(v policy.Verdict) ([]byte, error) {
 	object := struct {
 		Code    policy.Code `json:"code"`

@@ -19,12 +19,12 @@ import (
 
 var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
 
-// TestDocs_Status runs every command of docs/status.md against a running Caddy, and what
+// TestDocs_Status runs every command of docs/commands/status.md against a running Caddy, and what
 // else may be typed.
 func TestDocs_Status(t *testing.T) {
 	p := newPlatform(t)
 	g := startProcessOf(t, "\t@shop host shop.example.com\n\thandle @shop {\n\t\trestwarden cms {\n\t\t\tmode observe\n\t\t\ttag shops\n\t\t}\n\t"+p.proxied()+"\n\t}\n")
-	page, err := os.ReadFile("../../docs/status.md")
+	page, err := os.ReadFile("../../docs/commands/status.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ type place struct {
 const loginOnly = "\trestwarden wordpress {\n\t\tlogin_only\n\t\tallow anyone POST /complianz/v1/track\n\t\tallow anyone GET /wp/v2/posts /wp/v2/posts/:id\n\t}\n\twitness\n"
 
 // places runs a guarded site in front of each kind of back-end that the docs name
-// (docs/rewrites.md).
+// (docs/guides/rewrites.md).
 func places(t *testing.T, guard string) []*place {
 	t.Helper()
 	proxy, php, own, transport := newBackend(t), newFastCGI(t), newFastCGI(t), newFastCGI(t)

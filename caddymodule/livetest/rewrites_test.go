@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// rewritten is one request to a site of docs/rewrites.md.
+// rewritten is one request to a site of docs/guides/rewrites.md.
 type rewritten struct {
 	line string // "GET /path"; a body after " | " is a form
 	want string // what arrives, a status where it is refused, "answered" where Caddy answers itself
@@ -60,7 +60,7 @@ var proxied = []rewritten{
 	{"GET /wp-json/wp/v2/posts?rest_route=/wp/v2/users", "400", ""},
 }
 
-// documented are the examples of docs/rewrites.md, by their headings.
+// documented are the examples of docs/guides/rewrites.md, by their headings.
 var documented = map[string][]rewritten{
 	"PHP":                            append(php, rewritten{"GET /readme.txt", "answered", ""}),
 	"PHP with a fallback of its own": php,
@@ -130,9 +130,9 @@ var (
 	directive = regexp.MustCompile(`(?m)^(\t+)restwarden wordpress(?: \{[^}]*\})?$`)
 )
 
-// TestRewrites_Documented runs every example of docs/rewrites.md.
+// TestRewrites_Documented runs every example of docs/guides/rewrites.md.
 func TestRewrites_Documented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/rewrites.md")
+	page, err := os.ReadFile("../../docs/guides/rewrites.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ const (
 var slow = []float64{20, 30, 60}
 
 // Metrics are the collectors of one configuration, shared by its gateways. Their
-// labels come from constants and from the catalog only (docs/design 10).
+// labels come from constants and from the catalog only (docs/project/design 10).
 type Metrics struct {
 	decisions        *prometheus.CounterVec
 	decisionDuration prometheus.Histogram

@@ -8,7 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// WithFallback returns a store that uses memory while shared fails (docs/design 11). Facts and
+// WithFallback returns a store that uses memory while shared fails (docs/project/design 11). Facts and
 // counters become local; whether a signature was used is unknown. Values written to
 // memory during an outage are read only during the outage. GetAll has no fallback, since
 // callers have a cache of their own.

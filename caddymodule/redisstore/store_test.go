@@ -101,7 +101,7 @@ func TestRedis_Sentinel(t *testing.T) {
 }
 
 func TestRedis_Options(t *testing.T) {
-	server := redisrun.Start(t, append(redisrun.DocumentedUser(t, "../../docs/redis.md"), "--requirepass", "other")...)
+	server := redisrun.Start(t, append(redisrun.DocumentedUser(t, "../../docs/guides/redis.md"), "--requirepass", "other")...)
 	s := Options{Addresses: []string{server.Addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop", DB: 3}
 	a, b := openRedis(t, s), openRedis(t, s)
 	ctx := t.Context()
@@ -133,7 +133,7 @@ func TestRedis_Options(t *testing.T) {
 func TestRedis_ClusterACL(t *testing.T) {
 	nodes := redisrun.Cluster(t)
 	for _, node := range nodes {
-		if err := node.Admin().Do(t.Context(), anyOf(append([]string{"ACL", "SETUSER"}, redisrun.DocumentedUser(t, "../../docs/redis.md")[1:]...))...).Err(); err != nil {
+		if err := node.Admin().Do(t.Context(), anyOf(append([]string{"ACL", "SETUSER"}, redisrun.DocumentedUser(t, "../../docs/guides/redis.md")[1:]...))...).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

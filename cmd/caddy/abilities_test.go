@@ -19,7 +19,7 @@ func (r reply) abilityNames() []string {
 	return names
 }
 
-// TestAbilities: who may run which ability, and how (docs/interface E11).
+// TestAbilities: who may run which ability, and how (docs/project/interface E11).
 func TestAbilities(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "11.1", Core: "6.9"}, "abilities {\nallow core/* shop/orders-query shop/order-update-status\n}")
 	run := func(line, id, body string, edits ...edit) reply {

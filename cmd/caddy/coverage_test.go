@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/interface-coverage.md anew")
+var update = flag.Bool("update", false, "write cmd/caddy/testdata/coverage.md anew")
 
 const coverageHead = `# Coverage of the interface
 
-[interface.md](interface.md), statement by statement. Each row is a request that the tests send to the bare reference platform
+docs/project/interface.md, statement by statement. Each row is a request that the tests send to the bare reference platform
 and through the gateway, for the releases 10.7, 10.8 and 11.1 and under both sets of names (` + "`go test ./cmd/caddy -run TestDocument`" + `,
 which also keeps this page as it is). A statement that is neither here nor [out of reach](#out-of-reach) fails that test, and so does a
 code or a message of interface.md that no row expects.
 
 An answer is its status, and for an error the code and the message of the error object, whose ` + "`data.status`" + ` is the same number. The
 tests compare all of it. "page" is an error that is no JSON. Codes have the neutral names; where the other names have other
-words, the tests know them ([docs/platform](platform/)).
+words, the tests know them (docs/platform).
 
 What the gateway makes of a row, with its defaults and with ` + "`login_only`" + `:
 
@@ -40,7 +40,7 @@ No honest call is refused for another reason than these, and nobody with good cr
 |---|---|---|---|
 `
 
-const documentPath, coveragePath = "../../docs/interface.md", "../../docs/interface-coverage.md"
+const documentPath, coveragePath = "../../docs/project/interface.md", "testdata/coverage.md"
 
 func interfaceText(t *testing.T) string {
 	t.Helper()
@@ -51,8 +51,8 @@ func interfaceText(t *testing.T) string {
 	return string(text)
 }
 
-// TestDocument_Coverage compares docs/interface-coverage.md with the rows, and the rows
-// with docs/interface.md.
+// TestDocument_Coverage compares cmd/caddy/testdata/coverage.md with the rows, and the rows
+// with docs/project/interface.md.
 func TestDocument_Coverage(t *testing.T) {
 	document := interfaceText(t)
 	text := coverage(document)

@@ -173,7 +173,7 @@ func runLines(t *testing.T, lines []string) (curls, answers []string) {
 }
 
 // TestDemo_Withdrawal: the last lines send a withdrawal; the operator gets a mail and a note
-// in the inbox (docs/interface 6).
+// in the inbox (docs/project/interface 6).
 func TestDemo_Withdrawal(t *testing.T) {
 	address, mails := mailsink.Start(t)
 	for _, platform := range []string{"cms", "wordpress"} {

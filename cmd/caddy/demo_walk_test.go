@@ -181,7 +181,7 @@ func TestTried_Expected(t *testing.T) {
 }
 
 // tableFiles have the table of a default run, in a text block.
-var tableFiles = []string{"../../docs/reference-platform.md", "../../README.md"}
+var tableFiles = []string{"../../docs/project/reference-platform.md", "../../README.md"}
 
 // tableBlock matches such a block.
 var tableBlock = regexp.MustCompile("(?s)```text\nATTACKS .*?\n```")

@@ -7,7 +7,7 @@ import (
 )
 
 // prettyOnly are callers whose credentials count in the query form from 11.1 on only
-// (docs/interface 9).
+// (docs/project/interface 9).
 var prettyOnly = []string{"key", "oauth", "write-only"}
 
 // inQueryForm returns r with its call in the query form. ok is false for a row that is
@@ -27,7 +27,7 @@ func (r row) inQueryForm(release string) (_ row, ok bool) {
 	return r, true
 }
 
-// TestDocument_QueryForm walks the rows in their other address (docs/interface 1, rule 8).
+// TestDocument_QueryForm walks the rows in their other address (docs/project/interface 1, rule 8).
 func TestDocument_QueryForm(t *testing.T) {
 	for _, platform := range []string{"cms", "wordpress"} {
 		for _, release := range []string{"10.7", "11.1"} {

@@ -168,7 +168,7 @@ func (d *document) checkBare(t *testing.T, r *row, bare reply, in func(string) s
 	}
 }
 
-// checkError: the body of an error is {code, message, data:{status}} (docs/interface 7).
+// checkError: the body of an error is {code, message, data:{status}} (docs/project/interface 7).
 func (d *document) checkError(t *testing.T, from reply) {
 	t.Helper()
 	var object struct {
@@ -230,7 +230,7 @@ func (d *document) unchanged(t *testing.T, options site.Options) {
 	}
 }
 
-// TestDocument walks the rows of docs/interface through the bare platform and through the
+// TestDocument walks the rows of docs/project/interface through the bare platform and through the
 // gateway, with its defaults, with login_only and with the lines that a row names, for
 // each release and under both sets of names.
 func TestDocument(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // methods are the ways to authenticate, on routes where they count and where they do not
-// (docs/interface 5; docs/platform III.8).
+// (docs/project/interface 5; docs/platform III.8).
 func (w *world) methods() []struct {
 	name, line string
 	edits      []edit

@@ -12,7 +12,7 @@ import (
 
 // TestDocument_InstallPath: where the install path is not the site's address, an
 // administrator who is logged in gets rest_not_logged_in from the bare platform and from
-// login_only, in the words of docs/interface 7. The cookie settings of rule 5.4 repair that
+// login_only, in the words of docs/project/interface 7. The cookie settings of rule 5.4 repair that
 // on the platform, and session_cookies does at the gateway.
 func TestDocument_InstallPath(t *testing.T) {
 	const me = "GET /cms-json/cms/v2/users/me"

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// item is one statement of docs/interface.md: a numbered rule, a row of a table, or a
+// item is one statement of docs/project/interface.md: a numbered rule, a row of a table, or a
 // paragraph. Its name is the section and the rule's number, the first cell of the row, or
 // the text of the paragraph: "5 rule 1", "4 E12", "3 A feature flag goes …".
 type item struct {

@@ -18,7 +18,7 @@ func queryKey(pair string) edit {
 
 // TestKeys_PlainPermalinks: where the query form is the normal one, the shop takes its keys
 // there from 11.1 on, and the clients of such a shop pass from their first call on
-// (docs/interface 4, addresses, rule 3; docs/interface 9, rule 4).
+// (docs/project/interface 4, addresses, rule 3; docs/project/interface 9, rule 4).
 func TestKeys_PlainPermalinks(t *testing.T) {
 	for name, c := range map[string]struct {
 		release, directive string

@@ -113,7 +113,7 @@ func TestNoStore(t *testing.T) {
 	}
 }
 
-// TestStripQuery: the multilingual plugin's parameter (docs/interface 7) is dropped from
+// TestStripQuery: the multilingual plugin's parameter (docs/project/interface 7) is dropped from
 // the editor's calls only.
 func TestStripQuery(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7", Fault: "multilingual"}, "strip_query lang /cms/v2/taxonomies /cms/v2/posts/**")
@@ -126,7 +126,7 @@ func TestStripQuery(t *testing.T) {
 }
 
 // TestSessionCookies: login cookies of a sub-folder install reach the REST
-// interface at the root (docs/interface 5, rules 3 and 4).
+// interface at the root (docs/project/interface 5, rules 3 and 4).
 func TestSessionCookies(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7", Base: "/blog"}, "session_cookies {\npath /\ndomain example.test\n}", behind)
 	login := "log=admin&pwd=" + w.info.Users["admin"].Password

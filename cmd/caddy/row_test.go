@@ -42,7 +42,7 @@ func (r reply) whole() answer {
 	return fmt.Sprintf(`%d %s "%s"`, r.status, r.code(), message)
 }
 
-// row is one statement of docs/interface.md as a request.
+// row is one statement of docs/project/interface.md as a request.
 type row struct {
 	of   string // the statements by name (see item), separated by "; "
 	says string // what the request shows of it

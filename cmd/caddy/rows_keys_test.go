@@ -2,7 +2,7 @@ package main
 
 import "github.com/restwarden/restwarden/cmd/platform/site"
 
-// keyRows are the keys of the shop: on which addresses they count, by release (docs/interface
+// keyRows are the keys of the shop: on which addresses they count, by release (docs/project/interface
 // 9, REST-request detection).
 func keyRows() []row {
 	const of = "9 REST-request detection"

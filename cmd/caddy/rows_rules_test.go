@@ -27,7 +27,7 @@ func recordRows() []row {
 	} {
 		there, enabled := ok, ok
 		off, isOn := always(`{"enabled":false,"id":"`+flag.id+`"`), always(`{"enabled":true,"id":"`+flag.id+`"`)
-		if flag.id == "order_withdrawal" { // comes with 11.1 (docs/interface 9)
+		if flag.id == "order_withdrawal" { // comes with 11.1 (docs/project/interface 9)
 			there = since("11.1", `400 rest_invalid_param "Invalid parameter(s): feature"`, "200")
 			enabled = since("11.1", `400 rest_invalid_param "Invalid parameter(s): order_withdrawal"`, "200")
 			off, isOn = since("11.1", "", off("")), since("11.1", "", isOn(""))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// screenRows are what the admin screens save by REST, and what their pages show (docs/interface
+// screenRows are what the admin screens save by REST, and what their pages show (docs/project/interface
 // 1, rule 10, and sections 2 and 9).
 func screenRows() []row {
 	const features = "/cms-admin/admin.php?page=shop-settings&tab=advanced&section=features"

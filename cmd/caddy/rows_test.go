@@ -20,7 +20,7 @@ func ownAllowList(o *site.Options) {
 }
 
 // installed puts the platform's own scripts under another path than the site's. repaired
-// has the settings that make up for it (docs/interface 5, rules 3 and 4).
+// has the settings that make up for it (docs/project/interface 5, rules 3 and 4).
 func installed(o *site.Options) { o.Install = "/core" }
 
 func repaired(o *site.Options) {
@@ -52,7 +52,7 @@ func newestPassword(w *world) []edit {
 	}}
 }
 
-// rows are the statements of docs/interface.md that a request can show.
+// rows are the statements of docs/project/interface.md that a request can show.
 func rows() []row {
 	var all []row
 	for _, section := range [][]row{recordRows(), endpointRows(), shopRows(), pluginRows(), addressingRows(), authenticationRows(), errorRows(), versionRows(), keyRows(), screenRows(), eventRows(), configuredRows()} {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestDocument_OwnRestriction: login_only answers like the site's own restriction
-// (docs/interface 5, rule 1), and its exceptions restore what that breaks.
+// (docs/project/interface 5, rule 1), and its exceptions restore what that breaks.
 func TestDocument_OwnRestriction(t *testing.T) {
 	own := newPlatform(t, site.Options{LoginOnly: true})
 	w := newWorld(t, site.Options{}, "login_only\nallow anyone POST /consent/v1/consent /pay/v1/notify")
@@ -61,7 +61,7 @@ func operatorsMail(t *testing.T, mails <-chan mailsink.Mail) {
 
 // TestDocument_Withdrawal: a customer without a login withdraws from an order
 // through a gateway with login_only; the shop gets a mail and an inbox entry
-// (docs/interface 6).
+// (docs/project/interface 6).
 func TestDocument_Withdrawal(t *testing.T) {
 	mail, mails := mailsink.Start(t)
 	const page = "/my-account/withdraw-order/"

@@ -83,17 +83,17 @@ func madeUp() fstest.MapFS {
 		"docs/platform/one.md": "# I From request to route\n\n## I.1 The route\n\n### I.1.1 Which?\n\n1. a\n2. b\n3. c\n\n" +
 			"## I.2 Servers\n\n| # | cause |\n|--:|---|\n| N1 | x |\n| **N15** | y |\n",
 		"docs/platform/two.md": "# Part II: Newer releases\n\n```caddyfile\n# I.1 is no heading here\n```\n\n## II.1 One\n## II.2 Two\n## II.3 Three\n",
-		"docs/interface.md": "## 4. Endpoints\n\n| # | path |\n|---|---|\n| E12 | a |\n| E13 | b |\n| E14 | c |\n\n### Rules\n\n1. a\n2. b\n3. c\n\n" +
+		"docs/project/interface.md": "## 4. Endpoints\n\n| # | path |\n|---|---|\n| E12 | a |\n| E13 | b |\n| E14 | c |\n\n### Rules\n\n1. a\n2. b\n3. c\n\n" +
 			"## 5. Authentication\n\n1. a\n2. b\n3. c\n\n## 7. Errors\n\n1. twice\n\n1. twice\n",
-		"docs/design.md": "## 1. Who\n\n## 7. Caller\n\n## 7. Caller again\n",
+		"docs/project/design.md": "## 1. Who\n\n## 7. Caller\n\n## 7. Caller again\n",
 
 		"a.go":              "// (%platform I.1.1). And %platform\n// I.1, II.1 and I.2: 404. %platform I or II, of two\n",
-		"b.go":              "x() // %platform I.1.1, 1 and 2; I.2, N1, N15; %interface E13; %interface E12 to E14, section 5.\n",
+		"b.go":              "x() // %platform I.1.1, 1 and 2; I.2, N1, N15; %project/interface E13; %project/interface E12 to E14, section 5.\n",
 		"c/d.php":           "/*\n * See %platform I.1,\n * II.2 (%platform II.1 to II.3).\n */\n",
-		"c/Caddyfile":       "# %interface 5, rules 1 to 3\n",
-		".github/check.yml": "# %interface 4, 7 and 5,\n  # rule 3; 4, rules 1 and 2 (%design 1)\n",
-		"README.md":         "`%interface` 4 and [%design 1](docs/design.md#1-who), %platform/one.md, %interface.md, %design-x 9, %design says 3.\n",
-		"binary.txt":        "%design 99",
+		"c/Caddyfile":       "# %project/interface 5, rules 1 to 3\n",
+		".github/check.yml": "# %project/interface 4, 7 and 5,\n  # rule 3; 4, rules 1 and 2 (%project/design 1)\n",
+		"README.md":         "`%project/interface` 4 and [%project/design 1](docs/project/design.md#1-who), %platform/one.md, %project/interface.md, %project/design-x 9, %project/design says 3.\n",
+		"binary.txt":        "%project/design 99",
 	} {
 		tree[file] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(text, "%", docs))}
 	}
@@ -109,16 +109,16 @@ func TestCitations_Right(t *testing.T) {
 	}
 	want := []place{
 		// .github/check.yml and README.md
-		{"interface", "4", ""},
-		{"interface", "7", ""},
-		{"interface", "5", ""},
-		{"interface", "5", "3"},
-		{"interface", "4", ""},
-		{"interface", "4", "1"},
-		{"interface", "4", "2"},
-		{"design", "1", ""},
-		{"interface", "4", ""},
-		{"design", "1", ""},
+		{"project/interface", "4", ""},
+		{"project/interface", "7", ""},
+		{"project/interface", "5", ""},
+		{"project/interface", "5", "3"},
+		{"project/interface", "4", ""},
+		{"project/interface", "4", "1"},
+		{"project/interface", "4", "2"},
+		{"project/design", "1", ""},
+		{"project/interface", "4", ""},
+		{"project/design", "1", ""},
 		// a.go and b.go
 		{"platform", "I.1.1", ""},
 		{"platform", "I.1", ""},
@@ -132,16 +132,16 @@ func TestCitations_Right(t *testing.T) {
 		{"platform", "I.2", ""},
 		{"platform", "I.2", "N1"},
 		{"platform", "I.2", "N15"},
-		{"interface", "", "E13"},
-		{"interface", "", "E12"},
-		{"interface", "", "E13"},
-		{"interface", "", "E14"},
-		{"interface", "5", ""},
+		{"project/interface", "", "E13"},
+		{"project/interface", "", "E12"},
+		{"project/interface", "", "E13"},
+		{"project/interface", "", "E14"},
+		{"project/interface", "5", ""},
 		// c/Caddyfile and c/d.php
-		{"interface", "5", ""},
-		{"interface", "5", "1"},
-		{"interface", "5", "2"},
-		{"interface", "5", "3"},
+		{"project/interface", "5", ""},
+		{"project/interface", "5", "1"},
+		{"project/interface", "5", "2"},
+		{"project/interface", "5", "3"},
 		{"platform", "I.1", ""},
 		{"platform", "II.2", ""},
 		{"platform", "II.1", ""},
@@ -175,22 +175,22 @@ func TestCitations_Wrong(t *testing.T) {
 		{"%platform I.2 N1", "is in no form that is known"},
 		{"%platform II.1-3", "is in no form that is known"},
 		{"%platform/route.md I.1", "is in no form that is known"},
-		{"%interface.md E13", "is in no form that is known"},
-		{"%interface E99", "is the number of 0 lines"},
-		{"%interface E12 to E15", "is the number of 0 lines"},
-		{"%interface 6", "is the number of 0 headings"},
-		{"%interface 5, rule 4", "is the number of 0 lines"},
-		{"%interface 5, rules 2 to 4", "is the number of 0 lines"},
-		{"%interface 7, rule 1", "is the number of 2 lines"},
-		{"%interface E13, rule 1", "has no numbers like 1"},
-		{"%interface 5, rule 1; 9", "is the number of 0 headings"},
-		{"%interface 5.1", "has no numbers like 5.1"},
-		{"%interface §5", "is in no form that is known"},
-		{"%interface III.8", "has no numbers like III.8"},
-		{"%design 2", "is the number of 0 headings"},
-		{"%design 7", "is the number of 2 headings"},
-		{"%design 1, rule 1", "has no numbers like 1"},
-		{"%design E1", "has no numbers like E1"},
+		{"%project/interface.md E13", "is in no form that is known"},
+		{"%project/interface E99", "is the number of 0 lines"},
+		{"%project/interface E12 to E15", "is the number of 0 lines"},
+		{"%project/interface 6", "is the number of 0 headings"},
+		{"%project/interface 5, rule 4", "is the number of 0 lines"},
+		{"%project/interface 5, rules 2 to 4", "is the number of 0 lines"},
+		{"%project/interface 7, rule 1", "is the number of 2 lines"},
+		{"%project/interface E13, rule 1", "has no numbers like 1"},
+		{"%project/interface 5, rule 1; 9", "is the number of 0 headings"},
+		{"%project/interface 5.1", "has no numbers like 5.1"},
+		{"%project/interface §5", "is in no form that is known"},
+		{"%project/interface III.8", "has no numbers like III.8"},
+		{"%project/design 2", "is the number of 0 headings"},
+		{"%project/design 7", "is the number of 2 headings"},
+		{"%project/design 1, rule 1", "has no numbers like 1"},
+		{"%project/design E1", "has no numbers like E1"},
 	} {
 		tree := madeUp()
 		tree["new.go"] = &fstest.MapFile{Data: []byte("package x\n\n// Why (" + strings.ReplaceAll(c.text, "%", docs) + ").\n")}
@@ -215,7 +215,7 @@ func TestCitations_Few(t *testing.T) {
 // TestCitations_Missing has a tree without the documents.
 func TestCitations_Missing(t *testing.T) {
 	t.Parallel()
-	for _, gone := range []string{"docs/platform/one.md", "docs/platform/two.md", "docs/interface.md", "docs/design.md"} {
+	for _, gone := range []string{"docs/platform/one.md", "docs/platform/two.md", "docs/project/interface.md", "docs/project/design.md"} {
 		tree := madeUp()
 		delete(tree, gone)
 		if _, problems := checkCitations(t, tree, 1); len(problems) == 0 {

@@ -41,7 +41,7 @@ const (
 )
 
 var (
-	documentName = regexp.MustCompile(docs + "(platform|interface|design)\\b`?")
+	documentName = regexp.MustCompile(docs + "(platform|project/interface|project/design)\\b`?")
 	isPath       = regexp.MustCompile(`^(?:[/\w-]|\.\w)`)
 	firstLabel   = regexp.MustCompile("^()" + gap + kind + label)
 	nextLabel    = regexp.MustCompile("^" + gap + "([,;]|and\\b|or\\b|to\\b)" + gap + "(?:and\\b" + gap + ")?" + kind + label)
@@ -119,9 +119,9 @@ func (p place) named(label string, asRule bool) (place, error) {
 		return place{p.document, label, ""}, nil
 	case p.document == "platform" && p.section != "" && (number || rowLabel.MatchString(label)):
 		return place{p.document, p.section, label}, nil
-	case p.document == "interface" && endpointLabel.MatchString(label):
+	case p.document == "project/interface" && endpointLabel.MatchString(label):
 		return place{p.document, "", label}, nil
-	case p.document == "interface" && number && asRule && p.section != "":
+	case p.document == "project/interface" && number && asRule && p.section != "":
 		return place{p.document, p.section, label}, nil
 	case p.document != "platform" && number && !asRule:
 		return place{p.document, label, ""}, nil
@@ -171,7 +171,7 @@ var (
 func citedDocuments(t *testing.T, tree fs.FS) map[string]citedDocument {
 	t.Helper()
 	cited := map[string]citedDocument{}
-	for _, name := range []string{"platform", "interface", "design"} {
+	for _, name := range []string{"platform", "project/interface", "project/design"} {
 		pages, err := fs.Glob(tree, docs+name+"/*.md")
 		if err != nil {
 			t.Fatal(err)

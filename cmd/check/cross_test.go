@@ -47,10 +47,10 @@ func TestCrossSystems(t *testing.T) {
 	if matrix := strings.ReplaceAll("linux/amd64, "+strings.Join(systems, ", "), "/", "_"); !strings.Contains(string(text), "system: ["+matrix+"]") {
 		t.Errorf("the workflow release is not for %s", matrix)
 	}
-	page := documents(t)["docs/service.md"]
+	page := documents(t)["docs/guides/service.md"]
 	for _, system := range systems {
 		if !strings.Contains(page, "| `"+system+"` |") {
-			t.Errorf("docs/service.md does not name %s", system)
+			t.Errorf("docs/guides/service.md does not name %s", system)
 		}
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// TestDependencies_OfABuild: what docs/dependencies.md says is for tests or the check alone is in no build of Caddy
+// TestDependencies_OfABuild: what docs/project/dependencies.md says is for tests or the check alone is in no build of Caddy
 // with the module, and all else is.
 func TestDependencies_OfABuild(t *testing.T) {
 	t.Parallel()
 	built := strings.Fields(goOutput(t, "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./caddymodule"))
-	rows := regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (.+) \\|$").FindAllStringSubmatch(documents(t)["docs/dependencies.md"], -1)
+	rows := regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (.+) \\|$").FindAllStringSubmatch(documents(t)["docs/project/dependencies.md"], -1)
 	apart := 0
 	for _, row := range rows {
 		if !strings.Contains(row[1], ".") {
@@ -37,7 +37,7 @@ func TestDependencies_OfABuild(t *testing.T) {
 var caddysOwn = map[string]bool{"github.com/quic-go/quic-go": true, "github.com/quic-go/qpack": true, "golang.org/x/sys": true}
 
 // TestDependencies_NotRaised: a build gets no other version of what Caddy requires than Caddy alone, unless a line of
-// docs/dependencies.md names the module and its version.
+// docs/project/dependencies.md names the module and its version.
 func TestDependencies_NotRaised(t *testing.T) {
 	t.Parallel()
 	own := required(t, "go.mod")
@@ -45,7 +45,7 @@ func TestDependencies_NotRaised(t *testing.T) {
 	if len(own) < 100 || len(caddys) < 100 {
 		t.Fatalf("%d and %d modules", len(own), len(caddys))
 	}
-	page := documents(t)["docs/dependencies.md"]
+	page := documents(t)["docs/project/dependencies.md"]
 	for path, version := range own {
 		if other, ok := caddys[path]; ok && other != version && !strings.Contains(page, "`"+path+"` "+version) {
 			t.Errorf("%s is %s, Caddy requires %s", path, version, other)

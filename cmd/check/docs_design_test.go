@@ -24,7 +24,7 @@ const (
 	interfacesBefore = "| interface | a policy |\n|---|---|\n"
 )
 
-// TestDocs_Folders holds the layout in docs/design.md: every folder with Go files, by the first
+// TestDocs_Folders holds the layout in docs/project/design.md: every folder with Go files, by the first
 // sentence of its package. With -update it writes it.
 func TestDocs_Folders(t *testing.T) {
 	root, err := repositoryRoot()
@@ -63,7 +63,7 @@ func TestDocs_Folders(t *testing.T) {
 		}
 		return 1
 	})
-	holdRows(t, root, "docs/design.md", foldersBefore, rows)
+	holdRows(t, root, "docs/project/design.md", foldersBefore, rows)
 }
 
 var (
@@ -98,7 +98,7 @@ var (
 	askedFor = regexp.MustCompile(`olicy\.\((?:\w+\.)?([A-Z]\w+)\)`)
 )
 
-// TestDocs_Interfaces holds the table of docs/design.md: every interface by which a policy says
+// TestDocs_Interfaces holds the table of docs/project/design.md: every interface by which a policy says
 // what it can do. With -update it writes it.
 func TestDocs_Interfaces(t *testing.T) {
 	root, err := repositoryRoot()
@@ -130,7 +130,7 @@ func TestDocs_Interfaces(t *testing.T) {
 			t.Errorf("a policy is asked for %s, whose comment does not begin with %q", name, name+" is a Policy that")
 		}
 	}
-	holdRows(t, root, "docs/design.md", interfacesBefore, append(rows, "| `io.Closer` | that holds something which must be released when the configuration is unloaded |"))
+	holdRows(t, root, "docs/project/design.md", interfacesBefore, append(rows, "| `io.Closer` | that holds something which must be released when the configuration is unloaded |"))
 }
 
 // interfacesIn returns the interfaces that a file declares, with their comments, in order.

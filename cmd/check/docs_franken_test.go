@@ -14,7 +14,7 @@ var (
 )
 
 // frankenPage is where the Caddyfiles that need FrankenPHP stand.
-const frankenPage = "docs/rewrites.md"
+const frankenPage = "docs/guides/rewrites.md"
 
 // TestDocs_FrankenPHP: no Caddyfile is passed over by the tests that run them. Those
 // that need FrankenPHP are marked, and stand where a test of the tag frankenphp runs all of them.

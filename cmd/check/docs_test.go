@@ -14,7 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 )
 
-// documents are README.md and all pages under docs, by path from the root.
+// documents are all pages for people, by path from the root.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	root, err := repositoryRoot()
@@ -30,14 +30,17 @@ func documents(t *testing.T) map[string]string {
 		pages[path] = string(text)
 	}
 	read("README.md")
-	err = fs.WalkDir(os.DirFS(root), "docs", func(path string, _ fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") {
-			read(path)
+	read("CHANGELOG.md")
+	for _, dir := range []string{"docs", ".github"} {
+		err = fs.WalkDir(os.DirFS(root), dir, func(path string, _ fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".md") {
+				read(path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return pages
 }
@@ -143,16 +146,16 @@ func TestDocs_JSON(t *testing.T) {
 // commandPages are the pages with commands, and the test that runs them.
 var commandPages = map[string]string{
 	"README.md":                  "the step readme",
-	"docs/audit.md":              "TestDocs_Audit in caddymodule/command",
-	"docs/cost.md":               "the steps bench, once each, latency and wordpress",
-	"docs/credentials.md":        "TestDocs_Credentials in caddymodule/command",
-	"docs/erp-key.md":            "TestDocs_ERPKey in caddymodule/command",
-	"docs/explain.md":            "TestDocs_Explain in caddymodule/command",
+	"docs/commands/audit.md":              "TestDocs_Audit in caddymodule/command",
+	"docs/guides/cost.md":               "the steps bench, once each, latency and wordpress",
+	"docs/commands/credentials.md":        "TestDocs_Credentials in caddymodule/command",
+	"docs/guides/erp-key.md":            "TestDocs_ERPKey in caddymodule/command",
+	"docs/commands/explain.md":            "TestDocs_Explain in caddymodule/command",
 	"docs/install.md":            "the step release",
-	"docs/open-close.md":         "TestDocs_OpenClose in caddymodule/gateway",
-	"docs/status.md":             "TestDocs_Status in caddymodule/gateway",
-	"docs/wordpress.md":          "the step wordpress, in its own process",
-	"docs/reference-platform.md": "TestDocs_Withdrawal in cmd/platform",
+	"docs/commands/open-close.md":         "TestDocs_OpenClose in caddymodule/gateway",
+	"docs/commands/status.md":             "TestDocs_Status in caddymodule/gateway",
+	"docs/project/wordpress.md":          "the step wordpress, in its own process",
+	"docs/project/reference-platform.md": "TestDocs_Withdrawal in cmd/platform",
 }
 
 // TestDocs_Commands: only pages whose commands a test runs may have commands.
@@ -212,19 +215,19 @@ func TestDocs_Dependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := documents(t)["docs/dependencies.md"]
+	page := documents(t)["docs/project/dependencies.md"]
 	direct := directRequire.FindAllStringSubmatch(string(mod), -1)
 	if len(direct) == 0 {
 		t.Fatal("no direct dependency found in go.mod")
 	}
 	for _, m := range direct {
 		if !strings.Contains(page, "| `"+m[1]+"` |") {
-			t.Errorf("docs/dependencies.md does not say why %s is there", m[1])
+			t.Errorf("docs/project/dependencies.md does not say why %s is there", m[1])
 		}
 	}
 	for _, row := range dependencyRow.FindAllStringSubmatch(page, -1) {
 		if !slices.ContainsFunc(direct, func(m []string) bool { return m[1] == row[1] }) {
-			t.Errorf("docs/dependencies.md names %s, which go.mod does not require", row[1])
+			t.Errorf("docs/project/dependencies.md names %s, which go.mod does not require", row[1])
 		}
 	}
 }
@@ -242,7 +245,7 @@ func TestDocs_NPM(t *testing.T) {
 		want = append(want, npmPackages(t, dir)...)
 	}
 	var named []string
-	_, section, _ := strings.Cut(documents(t)["docs/dependencies.md"], "\n## From npm\n")
+	_, section, _ := strings.Cut(documents(t)["docs/project/dependencies.md"], "\n## From npm\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, row := range npmRow.FindAllStringSubmatch(section, -1) {
 		named = append(named, row[1])
@@ -250,7 +253,7 @@ func TestDocs_NPM(t *testing.T) {
 	slices.Sort(named)
 	slices.Sort(want)
 	if len(want) == 0 || !slices.Equal(named, want) {
-		t.Errorf("docs/dependencies.md names %q, package.json %q", named, want)
+		t.Errorf("docs/project/dependencies.md names %q, package.json %q", named, want)
 	}
 }
 

@@ -26,7 +26,7 @@ func main() { caddycmd.Main() }
 `
 
 // buildOwnCaddy builds what an xcaddy line asks for from the clone in dir, with a plugin
-// beside it, and tries that Caddy. xcaddy itself is not run: docs/dependencies.md says why.
+// beside it, and tries that Caddy. xcaddy itself is not run: docs/project/dependencies.md says why.
 func buildOwnCaddy(ctx context.Context, dir, line string) (string, error) {
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {

@@ -1,5 +1,5 @@
 // Command platform runs the reference platform: a site in memory that behaves as
-// docs/interface says, to try a gateway with.
+// docs/project/interface says, to try a gateway with.
 package main
 
 import (

@@ -76,10 +76,10 @@ func get(t *testing.T, url string) (status int) {
 
 var shBlock = regexp.MustCompile("(?s)```sh\n(go run \\./cmd/platform ([^\n]*)\n(.*?))```")
 
-// TestDocs_Withdrawal runs the commands of docs/reference-platform.md. They switch the
+// TestDocs_Withdrawal runs the commands of docs/project/reference-platform.md. They switch the
 // withdrawal flow on, which is off before.
 func TestDocs_Withdrawal(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference-platform.md")
+	page, err := os.ReadFile("../../docs/project/reference-platform.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func (r *release) debianFiles(ctx context.Context, program string) ([]file, erro
 		return nil, err
 	}
 	files = append(files, file{name: docDir + "/examples/Caddyfile", text: example, mode: 0o644})
-	news := fmt.Sprintf("caddy-restwarden (%s) stable; urgency=medium\n\n  * See docs/CHANGELOG.md in the repository.\n\n -- %s  %s\n",
+	news := fmt.Sprintf("caddy-restwarden (%s) stable; urgency=medium\n\n  * See CHANGELOG.md in the repository.\n\n -- %s  %s\n",
 		debianVersion(r.version), maintainer, r.time.Format(time.RFC1123Z))
 	files = append(files, file{name: docDir + "/changelog.gz", text: zipped([]byte(news)), mode: 0o644})
 	return r.withManuals(ctx, files)

@@ -22,7 +22,7 @@ var Entry = policy.Entry{
 }
 
 // Abilities decides which named operations of the platform agents may run: over REST
-// (docs/interface E11; docs/platform I.9, III.11), and by the servers of tools that lead to
+// (docs/project/interface E11; docs/platform I.9, III.11), and by the servers of tools that lead to
 // the same operations (docs/platform IV). It judges what runs, who runs it, the method that
 // the ability requires, and the input by the ability's own schema.
 type Abilities struct {

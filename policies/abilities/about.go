@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// ability is the platform's description of one ability (docs/interface 2).
+// ability is the platform's description of one ability (docs/project/interface 2).
 type ability struct {
 	Name        string
 	InputSchema json.RawMessage

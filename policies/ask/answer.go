@@ -188,7 +188,7 @@ func CannotWrite(c *call.Call) (code call.Code, message string) {
 }
 
 // Refuses tells whether the platform refuses the credentials of the question. The words of one
-// platform refuse an outdated nonce with 400 (docs/interface 7).
+// platform refuse an outdated nonce with 400 (docs/project/interface 7).
 func (a *Answer) Refuses() bool {
 	code := a.Code()
 	return a.Denied() && code != "" || code == "rest_cookie_invalid_nonce"

@@ -58,7 +58,7 @@ func PublicCause(err error) string {
 	return ""
 }
 
-// cause is what an answer that decides nothing comes from (docs/interface 7).
+// cause is what an answer that decides nothing comes from (docs/project/interface 7).
 type cause struct {
 	operator string // for the log
 	public   string // for clients, of the site; see PublicCause

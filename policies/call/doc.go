@@ -2,7 +2,7 @@
 //
 // A content platform finds the route, the method and the parameters of a call in several
 // places, and reads each in its own way. This package reads a request as the platform's
-// PHP and router read it (docs/design 5, docs/platform I):
+// PHP and router read it (docs/project/design 5, docs/platform I):
 //
 //	reader := call.NewReader(call.Site{Platform: platform})
 //	c := reader.Read(r, nil)

@@ -34,7 +34,7 @@ func decidingWith(headers []string, nonce string) []string {
 	return all
 }
 
-// frame refuses calls whose headers do not reach every back-end unchanged (docs/design 5,
+// frame refuses calls whose headers do not reach every back-end unchanged (docs/project/design 5,
 // docs/platform I.7, 1 and I.12).
 func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header

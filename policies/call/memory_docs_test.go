@@ -36,7 +36,7 @@ func TestMemory_Docs(t *testing.T) {
 		}
 	}
 	err = fs.WalkDir(docs, ".", func(name string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(name, ".md") || name == "operations.md" || name == "CHANGELOG.md" {
+		if err != nil || !strings.HasSuffix(name, ".md") || name == "operations.md" {
 			return err
 		}
 		text, err := fs.ReadFile(docs, name)

@@ -268,7 +268,7 @@ func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where p
 
 // readPaths reads the current and the client's own path. FastCGI gives PHP the client's
 // path with the current query, a proxy gives it the current path. Both must say the same,
-// except where the current path is the front controller (docs/design 5). Where a base is
+// except where the current path is the front controller (docs/project/design 5). Where a base is
 // set, one of the two must be under it, since handle_path removes the base.
 func (rd *Reader) readPaths(current, original *url.URL) pathReading {
 	p := rd.readPath(current)

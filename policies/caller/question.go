@@ -67,7 +67,7 @@ func interpret(a *ask.Answer, claim Claim, q *ask.Question, p *platforms.Platfor
 }
 
 // handedOn are the error codes with which the platform refuses credentials as such. The
-// client receives that answer as it is (docs/design 7).
+// client receives that answer as it is (docs/project/design 7).
 var handedOn = map[string]bool{
 	"rest_cookie_invalid_nonce":               true,
 	"incorrect_password":                      true,
@@ -102,7 +102,7 @@ func Untold(what string) error {
 func interpretUser(a *ask.Answer, p *platforms.Platform) (identity, error) {
 	code := a.Code()
 	if a.Status == http.StatusUnauthorized && code != "" || a.Status == http.StatusForbidden && code == "rest_not_logged_in" {
-		return identity{}, nil // the two statuses of docs/interface 7
+		return identity{}, nil // the two statuses of docs/project/interface 7
 	}
 	if a.Status == http.StatusNotFound && code == "rest_no_route" {
 		return identity{}, ask.Noted(ask.Unexpected(a), fmt.Sprintf(noteTakenAway, "/"+p.Core+"/users/me"))

@@ -24,7 +24,7 @@ const (
 	sharedLimit = 64 << 10
 )
 
-// sharedIdentities is what the gateways of one Store share (docs/design 7). Each stored
+// sharedIdentities is what the gateways of one Store share (docs/project/design 7). Each stored
 // answer carries the mark that was current when its question was asked. A drop changes
 // the mark, so that no gateway believes an earlier answer, and sends a message, so that
 // every gateway drops its own.

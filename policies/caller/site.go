@@ -137,7 +137,7 @@ func (s *Site) InShop(key string) bool {
 
 // shopLooks tells whether the shop certainly checks its own credentials on the call. It
 // recognizes its routes by text in the address, in the query form from 11.1 on
-// (docs/interface 9, rule 4). Newer releases may check on other addresses too.
+// (docs/project/interface 9, rule 4). Newer releases may check on other addresses too.
 func (w *Whole) shopLooks() bool {
 	if w.Call.Form == call.Aliased || w.Call.Form == call.Pretty && !w.Call.OwnPrefix {
 		return false // its address may have no text that every release looks for

@@ -29,7 +29,7 @@ var Entry = policy.Entry{
 
 // CheckoutTotal refuses a checkout whose expected_total differs from what the server
 // would charge, so that no order is confirmed at a total that the shopper has not seen
-// (docs/interface E10 and section 7; docs/platform III.9).
+// (docs/project/interface E10 and section 7; docs/platform III.9).
 type CheckoutTotal struct {
 	// Refuse is "differs" (the default) or "higher": refuse only if the shopper would pay
 	// more.

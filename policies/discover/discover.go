@@ -124,7 +124,7 @@ func prefixProblems(s *policy.Site, found *index.Root, why error) []Problem {
 }
 
 // addressProblems compares the site's own addresses with the address that clients use
-// (docs/interface 5, rules 3 to 5).
+// (docs/project/interface 5, rules 3 to 5).
 func addressProblems(s *policy.Site, found *index.Root, by Reach) (problems []Problem) {
 	home, err := url.Parse(found.Home)
 	if err != nil || found.Home == "" {

@@ -30,7 +30,7 @@ var Entry = policy.Entry{
 }
 
 // OrderType refuses an update through an order route of a record that is not an order:
-// releases before 10.8 turn the record into one (docs/interface 3; docs/platform III.1). It
+// releases before 10.8 turn the record into one (docs/project/interface 3; docs/platform III.1). It
 // also refuses the update of one missing order, in the words of release 10.8.
 type OrderType struct {
 	// Credential is a read-only shop key "key:secret" of the gateway itself, for

@@ -24,7 +24,7 @@ type proof struct {
 }
 
 // prove asks what ids are. It asks as the caller first, so that a caller without rights
-// gets the platform's own refusal, whatever the records are (docs/design 8).
+// gets the platform's own refusal, whatever the records are (docs/project/design 8).
 func (p *OrderType) prove(ctx context.Context, r *policy.Request, claim caller.Claim, ids []uint64) (proof, error) {
 	if !claim.Verifiable() {
 		return p.proveUnverified(ctx, r, ids)

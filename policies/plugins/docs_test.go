@@ -18,11 +18,11 @@ import (
 // The pages that owners copy from, and those of other things than plugins.
 var (
 	pages    = []string{"README.md", "Caddyfile.example", "docs"}
-	excepted = []string{"docs/interface.md", "docs/interface-coverage.md", "docs/reference-platform.md", "docs/platform", "docs/CHANGELOG.md"}
+	excepted = []string{"docs/project/interface.md", "docs/project/reference-platform.md", "docs/platform"}
 )
 
 // madeUp are namespaces of nobody, which examples may use: of own plugins of a site, of the
-// plugins that the interface document describes (docs/interface E13 and E14), and of letters.
+// plugins that the interface document describes (docs/project/interface E13 and E14), and of letters.
 var madeUp = []string{"acme/v1", "bookings/v1", "forms/v1", "newsletter/v1", "old-plugin/v1", "cookie/v1", "canary/v1"}
 
 // routeWritten finds routes with a version: in rules, in JSON, in addresses and in prose.

@@ -9,7 +9,7 @@
 // The policy call, which refuses what has no certain reading, is part of the frame.
 //
 // A policy is a struct whose exported fields are its JSON configuration. It states what
-// it can do by the interfaces that it implements (docs/design 4 lists them): [Provisioner] to
+// it can do by the interfaces that it implements (docs/project/design 4 lists them): [Provisioner] to
 // check its configuration, [Checker] to judge, [AnswerChanger] for what passes, [Router] for the calls that
 // its lines name. [Configured] is a policy with its [Settings], which all policies have.
 // An [Option] is one line of the Caddyfile. A [Rule] says who may make which calls, a

@@ -26,7 +26,7 @@ var Entry = policy.Entry{
 }
 
 // Redact replaces fields of JSON answers by "[redacted]". It always redacts the stored
-// secrets of the troubleshooting route (docs/interface E13).
+// secrets of the troubleshooting route (docs/project/interface E13).
 type Redact struct {
 	Fields []Redaction `json:"fields,omitempty"`
 	// Abilities are the fields of what abilities return, by every way to them.

@@ -11,14 +11,14 @@ import (
 	"github.com/restwarden/restwarden/policies/respell"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/spellings.md")
+var update = flag.Bool("update", false, "write the tables of docs/commands/spellings.md")
 
 const (
-	docs  = "../../docs/spellings.md"
+	docs  = "../../docs/commands/spellings.md"
 	start = "<!-- written by go test ./policies/respell -update -->\n"
 )
 
-// TestDocs holds the tables of docs/spellings.md against All.
+// TestDocs holds the tables of docs/commands/spellings.md against All.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile(docs)
 	if err != nil {

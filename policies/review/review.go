@@ -13,7 +13,7 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// Odd is something odd in the configuration of a chain, see docs/checks.md.
+// Odd is something odd in the configuration of a chain, see docs/commands/checks.md.
 type Odd struct {
 	Code string // "W04"
 	At   string // "Caddyfile:12"; "" where no line is to blame
@@ -75,7 +75,7 @@ type ToolGuard interface {
 }
 
 // OddIn returns what is odd in the rules of a chain: W04 to W07, W11, W16 to W18 and W21 to W23 of
-// docs/checks.md, in this order, and each in the order of the configuration. It takes for
+// docs/commands/checks.md, in this order, and each in the order of the configuration. It takes for
 // odd only what is certain.
 func OddIn(c *policy.Chain) []Odd { return OddOn(c, nil) }
 

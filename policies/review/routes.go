@@ -27,7 +27,7 @@ func oddRoutes(p policy.Router) (odd []Odd) {
 	return odd
 }
 
-// directories are what the platforms have beside REST (docs/platform I.1; docs/interface 1),
+// directories are what the platforms have beside REST (docs/platform I.1; docs/project/interface 1),
 // as first segments.
 var directories = []string{
 	"wp-admin", "wp-content", "wp-includes", "wp-login", "wp-cron", "wp-signup", "wp-activate", "wp-trackback",

@@ -58,12 +58,12 @@ const (
 )
 
 var schemes = map[string]scheme{
-	// docs/interface E13: X-Signature, hex, over the text of X-Timestamp.
+	// docs/project/interface E13: X-Signature, hex, over the text of X-Timestamp.
 	"timestamp": {
 		signature: signatureHeader, timestamp: timestampHeader, renamable: true, timed: true,
 		read: readHex, message: stampOnly, sum: hmacSum, once: bySignature,
 	},
-	// timestamp LF METHOD LF route LF hex(sha256(body)), docs/design 6.
+	// timestamp LF METHOD LF route LF hex(sha256(body)), docs/project/design 6.
 	"request": {
 		signature: signatureHeader, timestamp: timestampHeader, renamable: true, timed: true,
 		read: readHex, message: wholeRequest, sum: hmacSum, once: bySignature,

@@ -32,7 +32,7 @@ type Signatures struct {
 type Signature struct {
 	Name string `json:"name"`
 	// Scheme says what is signed and in which headers: a name of the table schemes;
-	// "timestamp" (docs/interface E13) is the default.
+	// "timestamp" (docs/project/interface E13) is the default.
 	Scheme string `json:"scheme,omitempty"`
 	// Keys are the secrets. There are several while one is being replaced.
 	Keys []string `json:"keys"`

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Store keeps short-lived facts that the gateways of a site share (docs/design 11). Every
+// Store keeps short-lived facts that the gateways of a site share (docs/project/design 11). Every
 // method returns within the store's own deadline. An error means that the result is
 // unknown.
 type Store interface {

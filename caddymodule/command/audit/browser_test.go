@@ -14,7 +14,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/browser"
 )
 
-var update = flag.Bool("update", false, "write the screenshot of docs/audit.md anew")
+var update = flag.Bool("update", false, "write the screenshot of docs/commands/audit.md anew")
 
 func savedReport(t *testing.T) *audit.Report {
 	t.Helper()
@@ -69,7 +69,7 @@ func TestReport_HTML(t *testing.T) {
 		t.Errorf("the colour schemes are %v", grounds)
 	}
 	b.Show(server.URL, "light", 960, 1180)
-	b.Picture("../../../docs/images/audit.png", "../../../docs/audit.md", page, *update)
+	b.Picture("../../../docs/images/audit.png", "../../../docs/commands/audit.md", page, *update)
 }
 
 // seen is what a script reads from the page.

@@ -11,19 +11,19 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 )
 
-// TestReport_Docs: docs/audit.md shows the text of the report whose page it shows.
+// TestReport_Docs: docs/commands/audit.md shows the text of the report whose page it shows.
 func TestReport_Docs(t *testing.T) {
-	docs, err := os.ReadFile("../../../docs/audit.md")
+	docs, err := os.ReadFile("../../../docs/commands/audit.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := savedReport(t).Text(terminal.Palette{}, false)
 	if !strings.Contains(string(docs), "```text\n"+text+"```\n") {
-		t.Errorf("docs/audit.md has another text:\n%s", text)
+		t.Errorf("docs/commands/audit.md has another text:\n%s", text)
 	}
 	for _, kind := range audit.Kinds() {
 		if !bytes.Contains(docs, []byte("\n| `"+kind+"` |")) {
-			t.Errorf("docs/audit.md has no row for %s", kind)
+			t.Errorf("docs/commands/audit.md has no row for %s", kind)
 		}
 	}
 }

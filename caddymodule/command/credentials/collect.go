@@ -1,5 +1,5 @@
 // Package credentials finds out from the journal and the records of a log which credentials the platform has accepted, and what
-// they were used for. docs/credentials.md has the rules by which it decides.
+// they were used for. docs/commands/credentials.md has the rules by which it decides.
 //
 // Logs are read twice: first for the credentials that the platform has accepted, and their addresses, then for what was done
 // with them. So names that strangers send take no place, however many they are.

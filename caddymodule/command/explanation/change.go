@@ -85,7 +85,7 @@ func (e Explanation) instead() string {
 		return "The platform refuses the call or its credentials itself, in its own words"
 	}
 	if e.policyName() == access.LockdownName {
-		return "It was switched on while Caddy runs, and can be taken back: docs/open-close.md, docs/status.md"
+		return "It was switched on while Caddy runs, and can be taken back: docs/commands/open-close.md, docs/commands/status.md"
 	}
 	return "See the page of the policy: docs/policies/" + e.policyName() + ".md"
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 )
 
-var update = flag.Bool("update", false, "write the screenshot of docs/status.md anew")
+var update = flag.Bool("update", false, "write the screenshot of docs/commands/status.md anew")
 
 // tab is a page in a browser.
 type tab struct {
@@ -203,7 +203,7 @@ func (b tab) lookAtOne(g *guarded) {
 	b.clean(own)
 }
 
-// TestPage_Picture: what docs/status.md shows is this page, which reads well in both colour
+// TestPage_Picture: what docs/commands/status.md shows is this page, which reads well in both colour
 // schemes.
 func TestPage_Picture(t *testing.T) {
 	g := guard(t, 12)
@@ -241,7 +241,7 @@ func TestPage_Picture(t *testing.T) {
 		}
 		source = slices.Concat(source, text)
 	}
-	b.Picture("../../../docs/images/status.png", "../../../docs/status.md", source, *update)
+	b.Picture("../../../docs/images/status.png", "../../../docs/commands/status.md", source, *update)
 }
 
 // contrasts is the lowest contrast of a text with what is behind it (WCAG 2.1, 1.4.3).

@@ -1,5 +1,5 @@
 // Package suggest finds out from the records of observe mode which rules would let the good
-// traffic through, and says what it leaves out and why. It applies nothing. docs/suggest.md has
+// traffic through, and says what it leaves out and why. It applies nothing. docs/commands/suggest.md has
 // the rules by which it decides.
 //
 // Logs are read twice: first for the scanners, then for what the others call. So scanners take

@@ -80,11 +80,11 @@ var (
 // comingAs is who calls, in the words of the page and of a test.
 var comingAs = map[string]string{"anonymous": "anonymous", "customer": "user", "editor": "role:editor", "shop key": "key"}
 
-// TestComingFrom: each Caddyfile of docs/coming-from.md makes of the calls beside it what the
+// TestComingFrom: each Caddyfile of docs/guides/coming-from.md makes of the calls beside it what the
 // page says, in every spelling; each of its rules decides one of them; and the handlers stand
 // in the order that the page proposes.
 func TestComingFrom(t *testing.T) {
-	page, operations := readDoc(t, "coming-from.md"), readDoc(t, "operations.md")
+	page, operations := readDoc(t, "guides/coming-from.md"), readDoc(t, "operations.md")
 	for heading, handlers := range map[string][]string{
 		"Disable REST API": {"log_append", "restwarden", "reverse_proxy"},
 		"Wordfence":        {"restwarden", "reverse_proxy"},
@@ -199,7 +199,7 @@ func readDoc(t *testing.T, name string) string {
 // TestComingFrom_Order: the order lines that the page names for both kinds of handlers, and a
 // route block, put all of them before the gateway.
 func TestComingFrom_Order(t *testing.T) {
-	page := readDoc(t, "coming-from.md")
+	page := readDoc(t, "guides/coming-from.md")
 	orders := []string{"order coraza_waf first", "order crowdsec before coraza_waf", "order appsec after crowdsec"}
 	for _, line := range orders {
 		if !strings.Contains(page, line) {

@@ -12,10 +12,10 @@ import (
 
 var block = regexp.MustCompile("(?ms)^```(caddyfile|yaml|text)\n(.*?)^```")
 
-// TestDocs runs the examples of docs/test.md. The answer is what the page shows, and the
+// TestDocs runs the examples of docs/commands/test.md. The answer is what the page shows, and the
 // claim that the page says to hold does.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile(root + "docs/test.md")
+	page, err := os.ReadFile(root + "docs/commands/test.md")
 	if err != nil {
 		t.Fatal(err)
 	}

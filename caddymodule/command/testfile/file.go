@@ -1,6 +1,6 @@
 // Package testfile reads and runs the tests of "caddy restwarden test": YAML files in
 // which operators say what their own configuration has to let pass and what it has to
-// refuse. docs/test.md has all fields.
+// refuse. docs/commands/test.md has all fields.
 package testfile
 
 import (

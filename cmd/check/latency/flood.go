@@ -15,7 +15,7 @@ import (
 )
 
 // doors and dearest are the requests of a flood: of each kind that the shop's directive reads, the one
-// that docs/cost.md names as the dearest.
+// that docs/guides/cost.md names as the dearest.
 var (
 	doors = grammar.Doors{
 		"page":    {"/shop/"},

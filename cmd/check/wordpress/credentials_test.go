@@ -149,7 +149,7 @@ func (c *caller) answersAs(ctx context.Context, g, bare *gate, w want) error {
 }
 
 // checkRevoked is that an application password stops working at once when its
-// revocation passes through the gateway (docs/interface E4).
+// revocation passes through the gateway (docs/project/interface E4).
 func (s *stack) checkRevoked(ctx context.Context, g *gate) error {
 	user := g.Site.Accounts["author"]
 	who := &caller{as: &user}

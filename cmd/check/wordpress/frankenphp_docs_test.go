@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
-// frankenExamples are the Caddyfiles of docs/rewrites.md that need FrankenPHP, by their
+// frankenExamples are the Caddyfiles of docs/guides/rewrites.md that need FrankenPHP, by their
 // headings, and the site that each serves.
 var frankenExamples = map[string]string{
 	"FrankenPHP":                              franken,
@@ -32,7 +32,7 @@ var frankenBlock = regexp.MustCompile("(?ms)^```caddyfile frankenphp\n(.*?)^```"
 // should, and lets nothing else through.
 func TestFrankenPHP_Documented(t *testing.T) {
 	s := setUps(t)
-	page, err := os.ReadFile(filepath.Join(s.root, "docs", "rewrites.md"))
+	page, err := os.ReadFile(filepath.Join(s.root, "docs", "guides", "rewrites.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ package wordpress
 
 import "context"
 
-// Without the build tag frankenphp no site is served by FrankenPHP: docs/wordpress.md says
+// Without the build tag frankenphp no site is served by FrankenPHP: docs/project/wordpress.md says
 // what the tag needs.
 
 func frankenSites() []*site { return nil }

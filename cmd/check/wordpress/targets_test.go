@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// target is a site that the part attack calls: a Caddyfile of docs/rewrites.md, or
+// target is a site that the part attack calls: a Caddyfile of docs/guides/rewrites.md, or
 // one of the other front-ends and sites that the docs name as working.
 type target struct {
 	name string
@@ -32,7 +32,7 @@ type earlyPorts struct{ apache, lost, nginx, nginxQ, lossy, queryless, lighttpd,
 // lostHeader is the target where the server keeps Authorization from PHP.
 const lostHeader = "Apache, mod_proxy_fcgi"
 
-// documentedAt are the examples of docs/rewrites.md by their headings: the paths at
+// documentedAt are the examples of docs/guides/rewrites.md by their headings: the paths at
 // which they serve the site, and the site where it is not fpm's or Apache's.
 var documentedAt = map[string]struct {
 	at   []string
@@ -57,7 +57,7 @@ var documentedAt = map[string]struct {
 	"What the gateway cannot see":                      {[]string{"", "/internal"}, apache},
 }
 
-// otherTargets are front-ends and sites that docs/rewrites.md does not show.
+// otherTargets are front-ends and sites that docs/guides/rewrites.md does not show.
 var otherTargets = []*target{
 	{name: "nginx", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{nginx}\n", site: fpm, at: []string{""}},
 	{name: "nginx, the path in the query", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{nginx_q}\n", site: fpm, at: []string{""}},
@@ -85,10 +85,10 @@ var (
 	exampleGate    = regexp.MustCompile(`(?m)^(\t+)restwarden wordpress( \{)?$`)
 )
 
-// readTargets reads the examples of docs/rewrites.md. One that is not known here is
+// readTargets reads the examples of docs/guides/rewrites.md. One that is not known here is
 // an error.
 func readTargets(root string) ([]*target, error) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "rewrites.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "guides", "rewrites.md"))
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +98,12 @@ func readTargets(root string) ([]*target, error) {
 		name := string(headings[len(headings)-1][1])
 		known, ok := documentedAt[name]
 		if !ok {
-			return nil, fmt.Errorf("docs/rewrites.md: the example %q is not attacked: where does it serve the site?", name)
+			return nil, fmt.Errorf("docs/guides/rewrites.md: the example %q is not attacked: where does it serve the site?", name)
 		}
 		list = append(list, &target{name: name, text: string(text[at[2]:at[3]]), site: known.site, at: known.at})
 	}
 	if len(list) != len(documentedAt) {
-		return nil, fmt.Errorf("docs/rewrites.md: %d examples, %d are known", len(list), len(documentedAt))
+		return nil, fmt.Errorf("docs/guides/rewrites.md: %d examples, %d are known", len(list), len(documentedAt))
 	}
 	return append(list, otherTargets...), nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ability is a named operation for automated agents (docs/interface
+// ability is a named operation for automated agents (docs/project/interface
 // 2). A schema with properties takes an object.
 type ability struct {
 	id, label, description, category string

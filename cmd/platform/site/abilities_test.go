@@ -60,7 +60,7 @@ func TestAbilities(t *testing.T) {
 }
 
 // TestAbilities_Core: abilities are part of the platform from 6.9 on; before, a plugin
-// brings them (docs/interface 9, rule 3).
+// brings them (docs/project/interface 9, rule 3).
 func TestAbilities_Core(t *testing.T) {
 	for _, row := range []struct {
 		core   string

@@ -39,7 +39,7 @@ func (s *Site) analyticsRoutes() {
 }
 
 // activityCounts answers in one call what three earlier routes answer
-// (docs/interface E9).
+// (docs/project/interface E9).
 func activityCounts(q *request) (any, error) {
 	statuses, open := q.strings("order_statuses"), 0
 	for _, r := range q.site.records {

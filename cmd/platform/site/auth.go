@@ -70,7 +70,7 @@ func (s *Site) authenticateHeader(q *request, in *input) error {
 }
 
 // isShopCall tells whether the shop takes a call for one of its own: by the raw
-// text of the address, from 11.1 also by rest_route (docs/interface
+// text of the address, from 11.1 also by rest_route (docs/project/interface
 // 9, REST-request detection).
 func (s *Site) isShopCall(q *request) bool {
 	address := cleaned(q.wire.URL.EscapedPath() + "?" + q.wire.URL.RawQuery)
@@ -125,7 +125,7 @@ func (s *Site) checkNonce(q *request, in *input) error {
 		nonce, set = q.header.Get(s.names.NonceHeader), len(q.header.Values(s.names.NonceHeader)) > 0
 	}
 	if q.session == "" && s.cookiesMiss() && !s.names.real() {
-		set = false // neither cookie nor nonce reaches the call (docs/interface 5, rule 3)
+		set = false // neither cookie nor nonce reaches the call (docs/project/interface 5, rule 3)
 	}
 	if !set {
 		q.user = nil

@@ -174,7 +174,7 @@ func TestShopKeys(t *testing.T) {
 }
 
 // TestShopKeys_QueryForm: from 11.1 the shop knows its calls by rest_route too
-// (docs/interface 9, REST-request detection).
+// (docs/project/interface 9, REST-request detection).
 func TestShopKeys_QueryForm(t *testing.T) {
 	releases(t, func(_ *testing.T, c *client, release string) {
 		orders, read := c.branded("/?rest_route=/shop/v3/orders"), withKey(c.info.Keys.ReadKey)
@@ -286,7 +286,7 @@ func TestLoginOnly(t *testing.T) {
 }
 
 // TestLoginOnly_Allow: a list of allowed routes restores the consent log and incoming
-// notifications, and nothing else (docs/interface 5, rule 1).
+// notifications, and nothing else (docs/project/interface 5, rule 1).
 func TestLoginOnly_Allow(t *testing.T) {
 	both(t, site.Options{LoginOnly: true, LoginAllow: []string{"/consent/v1/consent", "/pay/v1/notify"}}, func(t *testing.T, c *client) {
 		t.Helper()

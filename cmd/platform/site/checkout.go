@@ -23,7 +23,7 @@ func draftCheckout(q *request, se *session) (any, error) {
 
 // submitCheckout orders the cart. From 11.1 an expected_total that differs from
 // the server's refuses before an order exists; the addresses of the call are
-// applied first (docs/interface 7, docs/platform III.9).
+// applied first (docs/project/interface 7, docs/platform III.9).
 func submitCheckout(q *request, se *session) (any, error) {
 	s := q.site
 	if len(se.cart.lines) == 0 {

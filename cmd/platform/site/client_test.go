@@ -91,7 +91,7 @@ func withCookie(cookie *http.Cookie) edit {
 func (a *answer) get(path ...string) any { return kit.In(a.json, path...) }
 
 // want checks the status and, where a code is given, that the body is the error
-// object with that code and status (docs/interface 7).
+// object with that code and status (docs/project/interface 7).
 func (a *answer) want(status int, code ...string) *answer {
 	a.t.Helper()
 	if a.StatusCode != status {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What the editor and the admin screens save by REST beside posts and pages (docs/interface
+// What the editor and the admin screens save by REST beside posts and pages (docs/project/interface
 // 1, rule 10): autosaves and widgets.
 
 func listAutosaves(q *request, kind string) (any, error) {

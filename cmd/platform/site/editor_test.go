@@ -13,7 +13,7 @@ func (c *client) screens(login string) []edit {
 	return []edit{withCookie(cookie), with(c.branded("X-CMS-Nonce"), nonce)}
 }
 
-// TestPublishPage: the editor publishes a page by REST (docs/interface 1, rule 10).
+// TestPublishPage: the editor publishes a page by REST (docs/project/interface 1, rule 10).
 func TestPublishPage(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
 		t.Helper()
@@ -67,7 +67,7 @@ func TestAutosave(t *testing.T) {
 }
 
 // TestOwnPosts: authors edit and save what they wrote, as a draft and published, and nothing
-// else (docs/interface 1, rule 10).
+// else (docs/project/interface 1, rule 10).
 func TestOwnPosts(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
 		t.Helper()

@@ -206,7 +206,7 @@ func TestFaults(t *testing.T) {
 		c.rest("OPTIONS", "/cms/v2/posts?lang=de", "").want(500, "internal_server_error")
 		c.rest("POST", "/cms/v2/posts", "title=x&lang=de", c.as("admin")).want(500, "internal_server_error")
 		c.rest("POST", "/cms/v2/posts", "title=x", c.as("admin")).want(201)
-		for _, before := range []string{"6.8", "6.9"} { // docs/interface 9, rule 6
+		for _, before := range []string{"6.8", "6.9"} { // docs/project/interface 9, rule 6
 			c := newClient(t, site.Options{Fault: "multilingual", Core: before})
 			c.rest("GET", "/cms/v2/taxonomies?lang=de", "").want(200)
 			c.rest("POST", "/cms/v2/posts", "title=x&lang=de", c.as("admin")).want(201)

@@ -6,7 +6,7 @@ import (
 )
 
 // Error is the error object of the interface: {code, message, data:{status}}
-// (docs/interface 2).
+// (docs/project/interface 2).
 type Error struct {
 	Status  int
 	Code    string
@@ -76,7 +76,7 @@ func (q *request) denied(code, message string) *Error {
 	return fail(http.StatusForbidden, code, message)
 }
 
-// forbidden is the refusal of a guard, to anonymous callers too (docs/interface 7).
+// forbidden is the refusal of a guard, to anonymous callers too (docs/project/interface 7).
 func (q *request) forbidden() *Error {
 	if q.lostLogin() {
 		return q.site.errNotLoggedIn()

@@ -6,7 +6,7 @@ import (
 )
 
 // feature is a flag of Settings, Advanced, Features; all are off by default
-// (docs/interface 2).
+// (docs/project/interface 2).
 type feature struct{ id, title string }
 
 // knownFeatures are those of the running release: the document ties only the

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// index is the REST root (docs/interface E1).
+// index is the REST root (docs/project/interface E1).
 func index(q *request) (any, error) {
 	s := q.site
 	routes := obj{}

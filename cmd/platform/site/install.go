@@ -3,7 +3,7 @@ package site
 import "net/http"
 
 // install is the path that the platform's own scripts stand under: the site's sub-folder,
-// unless the options name another one (docs/interface 5, rule 3).
+// unless the options name another one (docs/project/interface 5, rule 3).
 func (s *Site) install() string {
 	if s.opt.Install == "" {
 		return s.opt.Base
@@ -15,7 +15,7 @@ func (s *Site) install() string {
 func (s *Site) script(path string) string { return s.install() + s.names.script(path) }
 
 // loginCookiePath and adminCookiePath are the paths of the two cookies of a login: the
-// install path and its dashboard, unless settings name one for both (docs/interface 5,
+// install path and its dashboard, unless settings name one for both (docs/project/interface 5,
 // rules 3 and 4).
 func (s *Site) loginCookiePath() string {
 	if s.opt.CookiePath != "" {
@@ -38,7 +38,7 @@ func (s *Site) cookiesMiss() bool {
 }
 
 // messageLoginOnly is what the interface says with the code rest_not_logged_in
-// (docs/interface 7).
+// (docs/project/interface 7).
 const messageLoginOnly = "Only authenticated users can access the REST API."
 
 // errNotLoggedIn refuses a call that needs a login and has none that counts. Real sites
@@ -53,7 +53,7 @@ func (s *Site) errNotLoggedIn() *Error {
 
 // lostLogin tells whether a login did not count: its cookie came without a nonce, or the
 // cookies miss the REST calls. By the interface such a call is not logged in, whatever it
-// asks for (docs/interface 5). Real sites take the caller for any anonymous one.
+// asks for (docs/project/interface 5). Real sites take the caller for any anonymous one.
 func (q *request) lostLogin() bool {
 	return !q.site.names.real() && q.user == nil && (q.session != "" || q.site.cookiesMiss())
 }

@@ -12,7 +12,7 @@ import (
 
 const loginOnlyMessage = "Only authenticated users can access the REST API."
 
-// notLoggedIn checks a refusal with the words of docs/interface 7; real sites have others.
+// notLoggedIn checks a refusal with the words of docs/project/interface 7; real sites have others.
 func (a *answer) notLoggedIn(wp bool) {
 	a.t.Helper()
 	want := loginOnlyMessage
@@ -25,7 +25,7 @@ func (a *answer) notLoggedIn(wp bool) {
 }
 
 // TestNotLoggedIn: a login cookie without a nonce is no login, in a sub-folder and
-// elsewhere (docs/interface 5 and 7).
+// elsewhere (docs/project/interface 5 and 7).
 func TestNotLoggedIn(t *testing.T) {
 	for _, base := range []string{"", "/blog"} {
 		both(t, site.Options{Base: base}, func(t *testing.T, c *client) {
@@ -84,7 +84,7 @@ func (c *client) at(folder, method, path, body string, edits ...edit) *answer {
 }
 
 // TestInstallPath: where the site's address is not the install path, login cookies do not
-// reach REST calls, and the settings of the cookies repair that (docs/interface 5, rules 3
+// reach REST calls, and the settings of the cookies repair that (docs/project/interface 5, rules 3
 // and 4).
 func TestInstallPath(t *testing.T) {
 	for _, options := range []site.Options{{Install: "/blog"}, {Base: "/shop", Install: "/blog"}} {

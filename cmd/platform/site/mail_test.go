@@ -29,7 +29,7 @@ func (c *client) withdraw(order int, email string, edits ...edit) string {
 	return string(c.send("POST", page, form.Encode(), edits...).want(200).body)
 }
 
-// TestWithdrawal_Mail: the operator gets a mail, and nobody else does (docs/interface 6). It
+// TestWithdrawal_Mail: the operator gets a mail, and nobody else does (docs/project/interface 6). It
 // is what a mail server takes (RFC 5322).
 func TestWithdrawal_Mail(t *testing.T) {
 	address, mails := mailsink.Start(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
-// names are the words of one platform on the wire (docs/design 2). What the shared
+// names are the words of one platform on the wire (docs/project/design 2). What the shared
 // table does not hold follows from two words: the platform's and the shop's.
 type names struct {
 	platforms.Platform
@@ -23,7 +23,7 @@ func namesOf(platform string) names {
 }
 
 // real tells whether these are the names of real sites. With them the platform answers as
-// real ones do where docs/interface differs.
+// real ones do where docs/project/interface differs.
 func (n names) real() bool { return n.Name == "wordpress" }
 
 // code is a shop error code, such as shop_rest_cannot_view.

@@ -19,7 +19,7 @@ import (
 // Options say which site to run. The zero value is the newest of everything
 // under the neutral names, at the root of its address.
 type Options struct {
-	Platform     string            // "cms" or "wordpress": the set of names (docs/design 2)
+	Platform     string            // "cms" or "wordpress": the set of names (docs/project/design 2)
 	Base         string            // "" or the sub-folder, such as "/blog"
 	Install      string            // the install path, such as "/core", where it is not Base
 	CookiePath   string            // "" or the path that the site's settings give both login cookies
@@ -29,7 +29,7 @@ type Options struct {
 	Core         string            // of the platform: "6.8", "6.9" or "7.0"
 	Abilities    bool              // the abilities plugin, for a platform before 6.9; from then on they are in the core
 	CookiePlugin string            // "4.4.1" or "4.4.2"
-	ToolServer   bool              // the shop's tool server, a feature that docs/interface 2 does not list
+	ToolServer   bool              // the shop's tool server, a feature that docs/project/interface 2 does not list
 	SMTP         string            // host:port of a mail server; empty sends no mail
 	Webhook      string            // address that changed products are sent to; empty sends none
 	Fault        string            // "" or one of multilingual, blocked-root, stale-rewrites, firewall
@@ -44,7 +44,7 @@ type Options struct {
 	Logf func(format string, args ...any)
 }
 
-// The faults of docs/interface 7.
+// The faults of docs/project/interface 7.
 const (
 	faultMultilingual  = "multilingual"
 	faultBlockedRoot   = "blocked-root"

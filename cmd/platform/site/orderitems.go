@@ -61,7 +61,7 @@ func (o ordersAPI) addedItem(fields obj, country string) (Item, error) {
 }
 
 // changeItem changes one line. From 11.1 setting another product resets the
-// variation; leaving the product as it is keeps it (docs/interface
+// variation; leaving the product as it is keeps it (docs/project/interface
 // 9). What the line costs changes only with what it holds.
 func (o ordersAPI) changeItem(item *Item, fields obj, country string) error {
 	before := *item

@@ -148,7 +148,7 @@ func (o ordersAPI) update(q *request) (any, error) {
 
 // target is the record that an update may change. v1, and from 10.8 every
 // version, takes orders only; before, v2 and v3 take whatever an order can be
-// read from (docs/interface 3).
+// read from (docs/project/interface 3).
 func (o ordersAPI) target(id int) (*Record, error) {
 	r := o.site.records[id]
 	if r == nil || r.Type == typeRefund {
@@ -161,7 +161,7 @@ func (o ordersAPI) target(id int) (*Record, error) {
 }
 
 // convert makes a plain order of a record: its type-specific data is lost
-// (docs/interface 3).
+// (docs/project/interface 3).
 func convert(r *Record) {
 	r.Type, r.BillingPeriod, r.BillingInterval, r.Schedule, r.ParentID = typeOrder, "", 0, nil, 0
 }

@@ -33,7 +33,7 @@ func (c *client) record(id int) site.Record {
 	return r
 }
 
-// TestOrderUpdateOfSubscription is the table of docs/interface 3,
+// TestOrderUpdateOfSubscription is the table of docs/project/interface 3,
 // through every door of docs/platform III.4, III.5 and III.7.
 func TestOrderUpdateOfSubscription(t *testing.T) {
 	doors := []struct{ name, method, route, body string }{
@@ -229,7 +229,7 @@ func TestCreateOrder(t *testing.T) {
 	c.rest("POST", "/shop/v3/orders", `{"status":"odd"}`, c.as("manager")).want(400, "rest_invalid_param")
 }
 
-// TestVariationReset is the row "product of an order item" of docs/interface 9.
+// TestVariationReset is the row "product of an order item" of docs/project/interface 9.
 func TestVariationReset(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
 		order := c.info.Orders[0]

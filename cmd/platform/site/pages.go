@@ -78,7 +78,7 @@ func (s *Site) serveAdmin(w http.ResponseWriter, r *http.Request) {
 type dashboard struct{ User, Nonce, Root, Settings, ConsentLog, Logout string }
 
 // servePermalinks saves the permalink settings: that regenerates the routing
-// rules (docs/interface 4, rule 4).
+// rules (docs/project/interface 4, rule 4).
 func (s *Site) servePermalinks(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	nonce := r.FormValue(s.names.NonceParam) // before the lock: a client may be slow
@@ -189,7 +189,7 @@ type (
 	}
 )
 
-// serveVariation is the variation AJAX route (docs/interface 4,
+// serveVariation is the variation AJAX route (docs/project/interface 4,
 // rule 6).
 func (s *Site) serveVariation(w http.ResponseWriter, in *input) {
 	v, _ := in.variable("product_id")

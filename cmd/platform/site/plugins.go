@@ -19,7 +19,7 @@ const (
 )
 
 // signatureTolerance is how old or new a signed timestamp may be; the
-// interface leaves it open (docs/interface 8).
+// interface leaves it open (docs/project/interface 8).
 const signatureTolerance = 5 * time.Minute
 
 // maxLog bounds what anonymous callers can make the plugins remember.
@@ -90,7 +90,7 @@ func appendBounded(log []obj, entry obj) []obj {
 	return append(log, entry)
 }
 
-// writeConsent logs a visitor's choice (docs/interface E12).
+// writeConsent logs a visitor's choice (docs/project/interface E12).
 func writeConsent(q *request) (any, error) {
 	entry := obj{"id": q.site.id(), "date": q.site.opt.Now().UTC().Format(date), "choice": q.fields()}
 	q.site.consents = appendBounded(q.site.consents, entry)
@@ -98,7 +98,7 @@ func writeConsent(q *request) (any, error) {
 }
 
 // mayTroubleshoot lets in whoever knows the public identifier and the time
-// (docs/interface E13), and administrators.
+// (docs/project/interface E13), and administrators.
 func mayTroubleshoot(q *request) error {
 	if q.can("manage_options") {
 		return nil
@@ -121,7 +121,7 @@ func (q *request) freshStamp(stamp string) bool {
 }
 
 // cookieVerified is the request verification of the cookie plugin from 4.4.2 on
-// (docs/interface E14, section 9). The document does not say what is signed:
+// (docs/project/interface E14, section 9). The document does not say what is signed:
 // both the timestamp, as in E13, and timestamp, method, route and body will do.
 func cookieVerified(q *request) error {
 	if q.site.opt.CookiePlugin == "4.4.1" {
@@ -139,7 +139,7 @@ func cookieVerified(q *request) error {
 
 // fatal is what a fault makes of a call before its route is looked at: from platform 7.0
 // on the multilingual plugin's lang parameter breaks the editor's calls, a blocked root is
-// not found (docs/interface 7, and 9, rule 6).
+// not found (docs/project/interface 7, and 9, rule 6).
 func (s *Site) fatal(q *request) error {
 	switch s.opt.Fault {
 	case faultMultilingual:

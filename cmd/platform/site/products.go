@@ -37,7 +37,7 @@ func (p *product) variation(id int) *variation {
 }
 
 // symbol is that of a currency. Two change in release 11.1, and in every release the site
-// may override them (docs/interface 9, rule 4).
+// may override them (docs/project/interface 9, rule 4).
 func (s *Site) symbol(code string) string {
 	if own, set := s.opt.Symbols[code]; set {
 		return own
@@ -95,7 +95,7 @@ func (s *Site) currencyJSON(code string) obj {
 }
 
 // listProducts searches as the releases do: before 11.1 the conditions bind
-// only to the last OR group of a search, from 11.1 to all (docs/interface
+// only to the last OR group of a search, from 11.1 to all (docs/project/interface
 // 9).
 func listProducts(q *request) (any, error) {
 	include, exclude := q.ints("include"), q.ints("exclude")
@@ -183,7 +183,7 @@ func updateProduct(q *request) (any, error) {
 }
 
 // storeVideos returns the addresses of the given videos of a gallery. With their flag the
-// site stores them itself (docs/interface 2).
+// site stores them itself (docs/project/interface 2).
 func (q *request) storeVideos(videos []string) []string {
 	if !q.site.features["product_gallery_video"] {
 		return videos
@@ -226,7 +226,7 @@ func (s *Site) productJSON(p *product) obj {
 var block = regexp.MustCompile(`<!-- (?:cms|wp):([a-z]+/[a-z-]+) /-->`)
 
 // renderBlocks renders the blocks of a description, as the product routes, the
-// checkout API and the variation page do (docs/interface 4).
+// checkout API and the variation page do (docs/project/interface 4).
 func (s *Site) renderBlocks(description string) string {
 	return block.ReplaceAllStringFunc(description, func(comment string) string {
 		name := strings.ReplaceAll(block.FindStringSubmatch(comment)[1], "/", "-")

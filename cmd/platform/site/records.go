@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The record types (docs/interface 2). Products share their ids.
+// The record types (docs/project/interface 2). Products share their ids.
 const (
 	typeOrder        = "shop_order"
 	typeSubscription = "shop_subscription"
@@ -30,7 +30,7 @@ type Record struct {
 	Meta                     map[string]any
 	Created                  time.Time
 
-	// Of a subscription; gone once it is converted (docs/interface 3).
+	// Of a subscription; gone once it is converted (docs/project/interface 3).
 	BillingPeriod   string
 	BillingInterval int
 	Schedule        map[string]string // start, next_payment, end

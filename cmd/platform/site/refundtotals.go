@@ -119,7 +119,7 @@ func (o ordersAPI) computeLine(r, refund *Record, fields obj, key string) error 
 	return nil
 }
 
-// previewRefund computes without booking (docs/interface E6).
+// previewRefund computes without booking (docs/project/interface E6).
 func (o ordersAPI) previewRefund(q *request) (any, error) {
 	r, err := o.refundOrder(q)
 	if err != nil {

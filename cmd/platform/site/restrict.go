@@ -7,7 +7,7 @@ import (
 )
 
 // restrict is the site's own restriction of REST to logged-in users. It refuses anonymous
-// calls, except of the routes that its list leaves open (docs/interface 5, rule 1).
+// calls, except of the routes that its list leaves open (docs/project/interface 5, rule 1).
 func (s *Site) restrict(q *request) error {
 	if !s.opt.LoginOnly || q.user != nil || s.leftOpen(q.route) {
 		return nil

@@ -45,7 +45,7 @@ func (s *Site) admits(w http.ResponseWriter, r *http.Request, capability string)
 	return true
 }
 
-// consentLogPage is the log screen of the consent plugin (docs/interface 2).
+// consentLogPage is the log screen of the consent plugin (docs/project/interface 2).
 const consentLogPage = "consent-log"
 
 type consentEntry struct {
@@ -68,7 +68,7 @@ func (s *Site) serveConsentLog(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveAnalytics is the analytics page. Before 11.1 its settings have properties that come
-// from the request (docs/interface 9, rule 4).
+// from the request (docs/project/interface 9, rule 4).
 func (s *Site) serveAnalytics(w http.ResponseWriter, r *http.Request) {
 	if !s.admits(w, r, s.names.manageShop()) {
 		return
@@ -84,7 +84,7 @@ func (s *Site) serveAnalytics(w http.ResponseWriter, r *http.Request) {
 var editorBlocks = []string{"product-rating", "product-price", "mini-cart"}
 
 // serveEditor is the editor, as far as it names the files that it loads: those of each
-// block, or with the flag shared bundles (docs/interface 2).
+// block, or with the flag shared bundles (docs/project/interface 2).
 func (s *Site) serveEditor(w http.ResponseWriter, r *http.Request) {
 	if !s.admits(w, r, "edit_posts") {
 		return

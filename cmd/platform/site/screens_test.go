@@ -9,7 +9,7 @@ import (
 )
 
 // TestConsentLogScreen: the log screen lists what visitors chose, to administrators
-// (docs/interface 2).
+// (docs/project/interface 2).
 func TestConsentLogScreen(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
 		t.Helper()
@@ -26,7 +26,7 @@ func TestConsentLogScreen(t *testing.T) {
 	})
 }
 
-// TestAnalyticsPage: from 11.1 on nothing of the request is in its output (docs/interface 9,
+// TestAnalyticsPage: from 11.1 on nothing of the request is in its output (docs/project/interface 9,
 // rule 4).
 func TestAnalyticsPage(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
@@ -45,7 +45,7 @@ func TestAnalyticsPage(t *testing.T) {
 }
 
 // TestEditorAssets: with its flag the editor loads shared bundles in place of files a block;
-// the front end's stay (docs/interface 2).
+// the front end's stay (docs/project/interface 2).
 func TestEditorAssets(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestEditorAssets(t *testing.T) {
 }
 
 // TestGalleryVideos: with its flag videos of product galleries are stored by the site
-// (docs/interface 2).
+// (docs/project/interface 2).
 func TestGalleryVideos(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
 		t.Helper()

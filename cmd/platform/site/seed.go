@@ -24,7 +24,7 @@ func (s *Site) seed() {
 	}
 	s.cookies.key = s.hexToken(32)
 	// A post of each user, so that the list of a real site shows them all to everybody, too
-	// (docs/interface 2).
+	// (docs/project/interface 2).
 	for i, title := range []string{"Hello world", "New in the shop", "My first mug", "Opening hours", "Summer sale"} {
 		s.posts = append(s.posts, &post{id: s.id(), kind: "post", author: s.users[i].id, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
 	}

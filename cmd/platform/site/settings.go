@@ -12,7 +12,7 @@ func (s *Site) settingsQuery() string {
 	return "page=" + s.names.short() + "-settings&tab=advanced&section=features"
 }
 
-// settingsPage is the screen Settings, Advanced, Features (docs/interface 1, rule 9).
+// settingsPage is the screen Settings, Advanced, Features (docs/project/interface 1, rule 9).
 type settingsPage struct {
 	Flags             []settingsFlag
 	NonceField, Nonce string

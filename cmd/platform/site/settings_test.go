@@ -32,8 +32,8 @@ func (a *answer) flags() (known, on []string) {
 	return known, on
 }
 
-// TestSettings: an administrator enables the flags of docs/interface 2 in the settings, and
-// nobody else does (docs/interface 1, rule 9, and 3).
+// TestSettings: an administrator enables the flags of docs/project/interface 2 in the settings, and
+// nobody else does (docs/project/interface 1, rule 9, and 3).
 func TestSettings(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
 		want := []string{"unified_editor_assets", "product_gallery_video"}

@@ -57,7 +57,7 @@ func TestProducts(t *testing.T) {
 }
 
 // TestSymbols_Filter: a filter that overrides a symbol works in every release
-// (docs/interface 9, rule 4).
+// (docs/project/interface 9, rule 4).
 func TestSymbols_Filter(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, _ string) {
 		if got := c.rest("GET", "/shop/v3/data/currencies/mop", "", c.as("manager")).want(200).get("symbol"); got != "MOP!" {

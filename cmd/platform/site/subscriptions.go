@@ -13,7 +13,7 @@ var scheduleFields = map[string]string{
 	"start_date": "start", "next_payment_date": "next_payment", "end_date": "end",
 }
 
-// subscriptionRoutes adds the routes of one namespace, shop/v2 or shop/v3 (docs/interface 1, rule 4).
+// subscriptionRoutes adds the routes of one namespace, shop/v2 or shop/v3 (docs/project/interface 1, rule 4).
 func (s *Site) subscriptionRoutes(namespace string) {
 	rt, n := &s.router, s.names
 	id := args{"id": {Type: "integer"}}

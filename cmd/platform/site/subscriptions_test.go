@@ -34,7 +34,7 @@ func TestSubscriptions(t *testing.T) {
 	})
 }
 
-// TestSubscriptions_Versions: shop/v2 has the routes of shop/v3 (docs/interface 1, rule 4); v1 has none.
+// TestSubscriptions_Versions: shop/v2 has the routes of shop/v3 (docs/project/interface 1, rule 4); v1 has none.
 func TestSubscriptions_Versions(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, _ string) {
 		t.Helper()

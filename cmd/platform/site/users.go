@@ -102,7 +102,7 @@ func (s *Site) userByLogin(login string) *user {
 	return nil
 }
 
-// listed tells whether everybody sees the name of u: by docs/interface 2 of every user, on
+// listed tells whether everybody sees the name of u: by docs/project/interface 2 of every user, on
 // real sites of those with published posts (docs/platform II).
 func (s *Site) listed(u *user) bool {
 	return !s.names.real() || slices.ContainsFunc(s.posts, func(p *post) bool { return p.author == u.id && p.status == "publish" })

@@ -12,7 +12,7 @@ import (
 const webhookTimeout = 5 * time.Second
 
 // sendProduct delivers a changed product, its description's blocks rendered, to the
-// configured address, where there is one (docs/interface 6). It does not wait. A failure is
+// configured address, where there is one (docs/project/interface 6). It does not wait. A failure is
 // logged. The interface leaves names and body open; the header is that of real shops.
 func (s *Site) sendProduct(product obj) {
 	if s.opt.Webhook == "" {

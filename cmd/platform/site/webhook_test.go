@@ -13,7 +13,7 @@ import (
 )
 
 // TestProductWebhook: a webhook carries the description of a changed product, with its
-// blocks rendered (docs/interface 4, rule 6, and 6).
+// blocks rendered (docs/project/interface 4, rule 6, and 6).
 func TestProductWebhook(t *testing.T) {
 	got := make(chan map[string]any, 10)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -91,7 +91,7 @@ func (f *withdrawal) check() string {
 }
 
 // withdraw accepts a confirmed form: a mail to the operator and an inbox entry whether or
-// not an order matches (docs/interface 6), and for a matching order a mark and a note. The
+// not an order matches (docs/project/interface 6), and for a matching order a mark and a note. The
 // address in the form gets no mail: anybody may type any address.
 func (s *Site) withdraw(r *http.Request, form *withdrawal) {
 	m, accepted := s.recordWithdrawal(r, form)

@@ -8,7 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// Platform holds the names that one content platform uses on the wire (docs/interface,
+// Platform holds the names that one content platform uses on the wire (docs/project/interface,
 // naming convention). Prefix, namespaces and routes have no leading or trailing slash.
 type Platform struct {
 	Name        string   // the word in the directive: "cms" or "wordpress"
@@ -143,7 +143,7 @@ func IsTemplate(route string) bool {
 }
 
 // Versioned gives a key under the checkout API's old address, which has no version, the
-// version that it stands for: both are the same calls (docs/design 2).
+// version that it stands for: both are the same calls (docs/project/design 2).
 func Versioned(key string) string {
 	for i := range platforms {
 		address := platforms[i].Checkout // "wc/store/v1"

@@ -1,6 +1,6 @@
 // Package names turns the neutral names in tests for routes, headers and error codes,
 // "/cms-json/shop/v3/orders", into those of the real platform, "/wp-json/wc/v3/orders".
-// The reference platform speaks both (docs/reference-platform.md).
+// The reference platform speaks both (docs/project/reference-platform.md).
 package names
 
 import "strings"

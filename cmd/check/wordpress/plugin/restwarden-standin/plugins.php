@@ -1,7 +1,7 @@
 <?php
 /**
  * Routes of other plugins: consent, feed troubleshooting, cookie plugin, payment
- * notifications (docs/interface E12 to E14), and a visitor's page whose
+ * notifications (docs/project/interface E12 to E14), and a visitor's page whose
  * script posts the consent choice. Plugins for the shop have namespaces that begin with
  * the shop's word, and the shop takes its keys there too (docs/platform III.8). The
  * same page loads the core's script wp-api where it is asked to, as a product list does.
