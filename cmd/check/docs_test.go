@@ -145,15 +145,15 @@ func TestDocs_JSON(t *testing.T) {
 
 // commandPages are the pages with commands, and the test that runs them.
 var commandPages = map[string]string{
-	"README.md":                  "the step readme",
-	"docs/commands/audit.md":              "TestDocs_Audit in caddymodule/command",
-	"docs/guides/cost.md":               "the steps bench, once each, latency and wordpress",
-	"docs/commands/credentials.md":        "TestDocs_Credentials in caddymodule/command",
-	"docs/guides/erp-key.md":            "TestDocs_ERPKey in caddymodule/command",
-	"docs/commands/explain.md":            "TestDocs_Explain in caddymodule/command",
-	"docs/install.md":            "the step release",
-	"docs/commands/open-close.md":         "TestDocs_OpenClose in caddymodule/gateway",
-	"docs/commands/status.md":             "TestDocs_Status in caddymodule/gateway",
+	"README.md":                          "the step readme",
+	"docs/commands/audit.md":             "TestDocs_Audit in caddymodule/command",
+	"docs/guides/cost.md":                "the steps bench, once each, latency and wordpress",
+	"docs/commands/credentials.md":       "TestDocs_Credentials in caddymodule/command",
+	"docs/guides/erp-key.md":             "TestDocs_ERPKey in caddymodule/command",
+	"docs/commands/explain.md":           "TestDocs_Explain in caddymodule/command",
+	"docs/install.md":                    "the step release",
+	"docs/commands/open-close.md":        "TestDocs_OpenClose in caddymodule/gateway",
+	"docs/commands/status.md":            "TestDocs_Status in caddymodule/gateway",
 	"docs/project/wordpress.md":          "the step wordpress, in its own process",
 	"docs/project/reference-platform.md": "TestDocs_Withdrawal in cmd/platform",
 }

@@ -186,6 +186,7 @@ func (t *testRun) endTest(id testID, e event) {
 	t.counts[id.pkg]++
 	n, tells := t.checks[id]
 	t.results.pass(n)
+	t.results.count(id.test, n)
 	switch e.Action {
 	case "pass":
 		t.results.pass(1)

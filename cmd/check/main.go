@@ -53,6 +53,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	fast := flags.Bool("fast", false, "only what takes a minute and installs nothing: for while you work")
 	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
 	before := flags.String("before", "", "a revision: only hold the gateway and its commands against those built from it")
+	writeEvidence := flags.Bool("evidence", false, "write the figures of README from what the run has counted")
 	list := flags.Bool("list", false, "list the steps and stop")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -93,19 +94,20 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	if err != nil {
 		return false, err
 	}
-	c := &check{root: root, fuzzTime: fuzz, nightly: *nightly, seed: *seed, fast: *fast, results: results{out: out}}
+	c := &check{root: root, fuzzTime: fuzz, nightly: *nightly, seed: *seed, fast: *fast, writeEvidence: *writeEvidence, results: results{out: out}}
 	c.runSteps(ctx, selected)
 	return c.results.report(), nil
 }
 
 // check is one run.
 type check struct {
-	root     string
-	fuzzTime fuzzTime
-	nightly  time.Duration // 0 for a usual run
-	seed     uint64        // 0 for the clock
-	fast     bool
-	results  results
+	root          string
+	fuzzTime      fuzzTime
+	nightly       time.Duration // 0 for a usual run
+	seed          uint64        // 0 for the clock
+	fast          bool
+	writeEvidence bool // into README, in place of holding it
+	results       results
 }
 
 func (c *check) runSteps(ctx context.Context, selected []step) {

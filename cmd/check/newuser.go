@@ -27,13 +27,14 @@ const (
 
 // newUserCommands are those without which a new user gets nowhere.
 var newUserCommands = []string{
-	"bin/caddy restwarden audit", "sudo bin/caddy start", "bin/caddy restwarden status --web", "bin/caddy restwarden suggest", "bin/caddy reload",
+	"./caddy restwarden audit", "sudo ./caddy start", "./caddy restwarden status --web", "./caddy restwarden suggest", "./caddy reload",
 }
 
 // newUser puts the gateway in front of a site, by the README's own lines and with its
 // Caddyfile: the site is the reference platform, and all addresses are on loopback.
 type newUser struct {
 	dir, caddyfile string
+	answer         string // what a stranger gets once the door is closed
 	env            []string
 	upstream, gate string // addresses
 	started        bool
@@ -45,6 +46,11 @@ func newUserOf(dir, readme string) (*newUser, error) {
 	block := regexp.MustCompile("(?ms)^```caddyfile\n(.*?)^```").FindStringSubmatch(readme)
 	if block == nil {
 		return nil, errors.New("the README has no Caddyfile")
+	}
+	_, answer, found := strings.Cut(readme, "\n$ curl https://"+readmeSite+"/?rest_route=/wp/v2/users\n")
+	answer, _, _ = strings.Cut(answer, "\n")
+	if !found {
+		return nil, errors.New("the README does not say what a stranger gets")
 	}
 	platform, err := site.New(site.Options{Platform: "wordpress", Release: "10.7"})
 	if err != nil {
@@ -60,7 +66,7 @@ func newUserOf(dir, readme string) (*newUser, error) {
 	}
 	home := filepath.Join(filepath.Dir(dir), "home")
 	u := &newUser{
-		dir: dir, upstream: l.Addr().String(), gate: fmt.Sprintf("127.0.0.1:%d", ports[0]),
+		dir: dir, answer: answer, upstream: l.Addr().String(), gate: fmt.Sprintf("127.0.0.1:%d", ports[0]),
 		env:    []string{"HOME=" + home, "XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home, fmt.Sprintf("CADDY_ADMIN=127.0.0.1:%d", ports[1])},
 		server: &http.Server{Handler: platform, ReadHeaderTimeout: 10 * time.Second},
 	}
@@ -73,7 +79,7 @@ func newUserOf(dir, readme string) (*newUser, error) {
 func (u *newUser) close(ctx context.Context) error {
 	var err error
 	if u.started {
-		_, err = u.run(ctx, "bin/caddy stop")
+		_, err = u.run(ctx, "./caddy stop")
 	}
 	return errors.Join(err, u.server.Close())
 }
@@ -81,7 +87,7 @@ func (u *newUser) close(ctx context.Context) error {
 // does tells whether a line is one of those that guard the site.
 func (u *newUser) does(line string) bool {
 	words := strings.Fields(strings.TrimPrefix(line, "sudo "))
-	return words[0] == "bin/caddy" && (slices.Contains(words, "Caddyfile") || words[1] == "restwarden" || words[1] == "stop")
+	return words[0] == "./caddy" && !contains([]string{line}, demoCommand) && (slices.Contains(words, "Caddyfile") || words[1] == "restwarden" || words[1] == "stop")
 }
 
 // try runs a line, and looks at what the site answers then. The file is there from the first
@@ -132,7 +138,7 @@ func (u *newUser) says(words []string) string {
 // closed waits until the gateway refuses: a reload takes effect in the background.
 func (u *newUser) closed(ctx context.Context) (err error) {
 	for range 50 {
-		if err = expect(ctx, "http://"+u.gate+userList, http.StatusUnauthorized, "rest_not_logged_in"); err == nil {
+		if err = expect(ctx, "http://"+u.gate+userList, http.StatusUnauthorized, u.answer); err == nil {
 			return expect(ctx, "http://"+u.gate+"/", http.StatusOK, "")
 		}
 		time.Sleep(100 * time.Millisecond)

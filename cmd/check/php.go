@@ -12,6 +12,10 @@ const phpInputs = 60_000
 // php asks PHP itself; the step reports to the results itself.
 func (c *check) php(ctx context.Context) {
 	php.Run(ctx, php.Options{Seed: c.seed, Inputs: phpInputs, For: c.nightly}, &php.Report{
-		Progress: c.results.progress, Pass: c.results.pass, Fail: c.results.fail,
+		Progress: c.results.progress, Fail: c.results.fail,
+		Pass: func(n int) {
+			c.results.pass(n)
+			c.results.count("", n)
+		},
 	})
 }

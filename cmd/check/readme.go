@@ -56,7 +56,7 @@ func (c *check) readme(ctx context.Context) {
 }
 
 const (
-	demoCommand  = "go run ./cmd/caddy restwarden demo"
+	demoCommand  = "./caddy restwarden demo"
 	checkCommand = "go run ./cmd/check"
 
 	refusalCommand = "go test -tags wordpress ./cmd/check/wordpress -run '^$' -bench Refusal"
@@ -97,7 +97,7 @@ func tryCommand(ctx context.Context, dir, line string) (string, error) {
 	case strings.HasPrefix(line, refusalCommand):
 		return lists(ctx, dir, line, "BenchmarkRefusal")
 	case strings.HasPrefix(line, demoCommand):
-		return tryDemo(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo")
+		return tryDemo(ctx, dir, "./caddy", "restwarden", "demo")
 	case strings.HasPrefix(line, "xcaddy "):
 		return buildOwnCaddy(ctx, dir, line)
 	}

@@ -18,6 +18,13 @@ type results struct {
 	failures []failure
 	took     []stepTime
 	left     []string // what a selection leaves out
+	checks   []counted
+}
+
+// counted is how much a test has checked, or a whole step where test is empty.
+type counted struct {
+	step, test string
+	n          int
 }
 
 // stepTime is how long a step took.
@@ -51,6 +58,30 @@ func (r *results) progress(format string, args ...any) {
 }
 
 func (r *results) pass(n int) { r.passed += n }
+
+// count notes how much a test of this step has checked.
+func (r *results) count(test string, n int) {
+	r.checks = append(r.checks, counted{r.step, test, n})
+}
+
+// counted is how much this run has done of a figure.
+func (r *results) counted(f figure) (n int) {
+	for _, c := range r.checks {
+		switch {
+		case c.step != f.step || c.test != f.test && (f.test == "" || !strings.HasPrefix(c.test, f.test+"/")):
+		case f.tests:
+			n++
+		default:
+			n += c.n
+		}
+	}
+	return n
+}
+
+// ran tells whether a step has ended.
+func (r *results) ran(step string) bool {
+	return slices.ContainsFunc(r.took, func(t stepTime) bool { return t.step == step })
+}
 
 func (r *results) fail(name, output string) {
 	r.progress("   FAIL %s", name)

@@ -37,6 +37,7 @@ var steps = []step{
 	{"clients", "the shop's client library, from npm, before the gateway and without it", (*check).clients, false},
 	{"grafana", "the dashboard is of the form that Grafana's types from npm say", (*check).grafana, false},
 	{"wordpress", "WordPress itself behind the gateway, also in a browser", (*check).wordpress, false},
+	{"evidence", "the figures of README are what this run has counted", (*check).holdEvidence, false},
 }
 
 // allTags are the build tags of what is not always built.

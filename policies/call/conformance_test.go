@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -127,6 +128,7 @@ func TestConformance(t *testing.T) {
 	for _, n := range total {
 		sum += n
 	}
+	t.Attr("checks", strconv.Itoa(sum))
 	if total[exact]*100 < sum*52 {
 		t.Errorf("only %d of %d are exact", total[exact], sum)
 	}

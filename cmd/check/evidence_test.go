@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEvidence: README has a row for each figure, and no other.
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	readme := documents(t)["README.md"]
+	_, table, found := strings.Cut(readme, "| in each run | what | command |\n|--:|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	if rows := strings.Count(table, "\n") + 1; !found || rows != len(evidence) {
+		t.Errorf("README has %d rows of evidence, want %d", rows, len(evidence))
+	}
+	for _, f := range evidence {
+		if said, err := f.said(readme); err != nil || said == 0 {
+			t.Errorf("%s: %d, %v", f.command, said, err)
+		}
+	}
+}
+
+// TestEvidence_Held: a run that has counted less than README says fails, one that counts more
+// passes, and with --evidence README has the new figures.
+func TestEvidence_Held(t *testing.T) {
+	t.Parallel()
+	f := evidence[0]
+	for name, tt := range map[string]struct {
+		counted, said int
+		write         bool
+		failed, then  int
+	}{
+		"fewer":   {119, 120, false, 1, 120},
+		"as many": {120, 120, false, 0, 120},
+		"more":    {250, 120, false, 0, 120},
+		"written": {12_345, 99_000, true, 0, 12_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, out := t.TempDir(), new(bytes.Buffer)
+			path := filepath.Join(root, "README.md")
+			if err := os.WriteFile(path, []byte("text\n\n"+f.row(tt.said)+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := &check{root: root, writeEvidence: tt.write, results: results{out: out}}
+			c.results.begin(step{name: f.step})
+			c.results.count(f.test+"/one", tt.counted-1)
+			c.results.count(f.test, 1)
+			c.results.count(f.test+"Other", 1000)
+			c.results.end(0)
+			c.holdEvidence(t.Context())
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failed := len(c.results.failures); failed != tt.failed || !strings.Contains(string(text), f.row(tt.then)) {
+				t.Errorf("%d failures, README:\n%s\n%s", failed, text, out)
+			}
+			if len(c.results.left) == 0 {
+				t.Error("nothing says which figures were left out")
+			}
+		})
+	}
+}
