@@ -116,7 +116,7 @@ func TestDefaults_Pages(t *testing.T) {
 			"ttl": "Identity.TTL", "timeout": "Identity.Timeout", "max_in_flight": "Identity.MaxInFlight", "rate": "Identity.Rate",
 		},
 		"policies/call.md": {"body_limit": "Gateway.BodyLimit", "upload_limit": "Gateway.UploadLimit"},
-		"guides/redis.md":         {"timeout": "Options.Timeout", "prefix": "Options.Prefix"},
+		"guides/redis.md":  {"timeout": "Options.Timeout", "prefix": "Options.Prefix"},
 	} {
 		text, err := os.ReadFile("../../docs/" + page)
 		if err != nil {
