@@ -96,27 +96,37 @@ func (d demo) try(ctx context.Context) error {
 
 // expect asks for url and compares status and, unless empty, error code.
 func expect(ctx context.Context, url string, status int, code string) error {
+	got, body, err := get(ctx, url)
+	if err != nil {
+		return err
+	}
+	var object struct {
+		Code string `json:"code"`
+	}
+	if code != "" {
+		if err := json.Unmarshal([]byte(body), &object); err != nil {
+			return fmt.Errorf("GET %s: %d: the body is no error object: %w", url, got, err)
+		}
+	}
+	if got != status || object.Code != code {
+		return fmt.Errorf("GET %s: %d %q, expected %d %q", url, got, object.Code, status, code)
+	}
+	return nil
+}
+
+// get asks for url and returns the status, and up to a megabyte of the body.
+func get(ctx context.Context, url string) (status int, body string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var body struct {
-		Code string `json:"code"`
-	}
-	if code != "" {
-		if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); err != nil {
-			return fmt.Errorf("GET %s: %s: the body is no error object: %w", url, resp.Status, err)
-		}
-	}
-	if resp.StatusCode != status || body.Code != code {
-		return fmt.Errorf("GET %s: %s %q, expected %d %q", url, resp.Status, body.Code, status, code)
-	}
-	return nil
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	return resp.StatusCode, string(text), err
 }

@@ -135,15 +135,18 @@ func (u *newUser) says(words []string) string {
 	return ""
 }
 
-// closed waits until the gateway refuses: a reload takes effect in the background.
-func (u *newUser) closed(ctx context.Context) (err error) {
-	for range 50 {
-		if err = expect(ctx, "http://"+u.gate+userList, http.StatusUnauthorized, u.answer); err == nil {
+// closed waits until the gateway refuses in README's words: a reload takes effect in the background.
+func (u *newUser) closed(ctx context.Context) error {
+	for try := 0; ; try++ {
+		_, body, err := get(ctx, "http://"+u.gate+userList)
+		switch {
+		case err == nil && body == u.answer:
 			return expect(ctx, "http://"+u.gate+"/", http.StatusOK, "")
+		case try == 50:
+			return errors.Join(err, fmt.Errorf("a stranger gets %s, README says %s", body, u.answer))
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	return err
 }
 
 func (u *newUser) run(ctx context.Context, line string) (string, error) {
