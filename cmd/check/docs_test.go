@@ -31,6 +31,7 @@ func documents(t *testing.T) map[string]string {
 	}
 	read("README.md")
 	read("CHANGELOG.md")
+	read(threatsPage)
 	for _, dir := range []string{"docs", ".github"} {
 		err = fs.WalkDir(os.DirFS(root), dir, func(path string, _ fs.DirEntry, err error) error {
 			if err == nil && strings.HasSuffix(path, ".md") {
@@ -168,9 +169,17 @@ func TestDocs_Commands(t *testing.T) {
 	}
 }
 
-var namedTests = regexp.MustCompile("^\\| .* \\| ((?:`(?:Test|Fuzz)\\w+`(?:, )?)+) in `([\\w/.]+)` \\|$")
+// threatsPage lists the threats, each with the tests that prove that it fails.
+const threatsPage = "cmd/check/testdata/threats.md"
 
-// TestDocs_NamedTests looks up the tests that the security model names.
+var (
+	threatRow  = regexp.MustCompile(`^\| (?:[A-I]\d*)? *\| .+ \| (.+) \|$`)
+	namedTests = regexp.MustCompile("((?:`(?:Test|Fuzz)\\w+`(?:, )?)+) in `([\\w/.]+)`")
+	// inPlaceOfTests is a test or a command, a link, or the statement that there is none.
+	inPlaceOfTests = regexp.MustCompile("`|\\]\\(|no test")
+)
+
+// TestDocs_NamedTests looks up the tests of the threats. A row without one says what holds in its place, or is not covered.
 func TestDocs_NamedTests(t *testing.T) {
 	t.Parallel()
 	root, err := repositoryRoot()
@@ -178,25 +187,29 @@ func TestDocs_NamedTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := 0
-	for line := range strings.Lines(documents(t)["docs/security-model.md"]) {
-		m := namedTests.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil {
+	for line := range strings.Lines(documents(t)[threatsPage]) {
+		row := threatRow.FindStringSubmatch(strings.TrimSpace(line))
+		if row == nil || row[1] == "tests" {
 			continue
 		}
-		rows++
-		source, err := os.ReadFile(filepath.Join(root, m[2]))
-		if err != nil {
-			t.Error(err)
-			continue
+		if rows++; !inPlaceOfTests.MatchString(row[1]) {
+			t.Errorf("no test: %s", line)
 		}
-		for name := range strings.SplitSeq(m[1], ", ") {
-			if name = strings.Trim(name, "`"); !strings.Contains(string(source), "func "+name+"(") {
-				t.Errorf("%s has no %s", m[2], name)
+		for _, m := range namedTests.FindAllStringSubmatch(row[1], -1) {
+			source, err := os.ReadFile(filepath.Join(root, m[2]))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			for name := range strings.SplitSeq(m[1], ", ") {
+				if name = strings.Trim(name, "`"); !strings.Contains(string(source), "func "+name+"(") {
+					t.Errorf("%s has no %s", m[2], name)
+				}
 			}
 		}
 	}
-	if rows == 0 {
-		t.Error("no row of the table names a test")
+	if rows < 100 {
+		t.Errorf("only %d rows", rows)
 	}
 }
 
