@@ -187,7 +187,7 @@ func (s *site) change(x *exchange) *call.Call {
 }
 
 // isPreflight tells whether the request is a browser's preflight: OPTIONS in every
-// reading, from a script of another origin, without credentials (docs/project/design 6).
+// reading, from a script of another origin, without credentials (docs/policies/access.md).
 func (s *site) isPreflight(x *exchange) bool {
 	c, h := x.req.Call, x.r.Header
 	return c.Kind == call.Single && !c.Foreign && c.Wire == http.MethodOptions && c.Method == http.MethodOptions &&

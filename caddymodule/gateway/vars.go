@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// Vars of a request (docs/project/design 10); varCall is for the matcher rest_call.
+// Vars of a request (docs/operations.md, "Vars"); varCall is for the matcher rest_call.
 const (
 	varKind      = "restwarden.kind"
 	varOutcome   = "restwarden.outcome"

@@ -31,7 +31,7 @@ const (
 )
 
 // Store is the store of gateways that share a Redis: a single server, a master known
-// to Sentinels, or a Cluster (docs/project/design 11). It keeps nothing of the configuration that
+// to Sentinels, or a Cluster (docs/guides/redis.md). It keeps nothing of the configuration that
 // made it, and connects when it is first used.
 //
 // Keys are hashes, and values begin with a check of key and content: a value that anybody

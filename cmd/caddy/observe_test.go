@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// varsHeader shows the vars of a request as a header, in the order of docs/project/design 10.
+// varsHeader shows the vars of a request as a header, in the order of docs/operations.md, "Vars".
 const varsHeader = `header >X-Vars "{http.vars.restwarden.kind}|{http.vars.restwarden.outcome}|{http.vars.restwarden.route}|{http.vars.restwarden.method}|{http.vars.restwarden.caller}|{http.vars.restwarden.policy}|{http.vars.restwarden.code}"`
 
 // everything is a directive with all policies on.

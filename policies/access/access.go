@@ -24,7 +24,7 @@ var Entry = policy.Entry{
 
 // Access decides by route, method and caller. The first rule that matches decides. The
 // order is: built-in rules, the site's own rules as written, then the default, which is
-// users with login_only and anyone without (docs/project/design 6). A built-in rule only takes
+// users with login_only and anyone without (docs/policies/access.md). A built-in rule only takes
 // away, and so does a line `deny plugin`: the site's own rule must admit the caller as well.
 type Access struct {
 	// LoginOnly makes the whole REST interface require a login.

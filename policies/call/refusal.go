@@ -40,7 +40,7 @@ func (r *Refusal) Error() string {
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// What a request may be refused for (docs/project/design 5).
+// What a request may be refused for (docs/reading.md, "What is refused").
 var (
 	errMethod      = Ambiguous("method")            // unknown, empty or not in upper case
 	errTarget      = Ambiguous("target")            // absolute form, "#", bytes that are re-encoded on the way

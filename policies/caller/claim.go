@@ -31,7 +31,7 @@ func (c Claim) Verifiable() bool {
 	return c != ClaimOAuth1 && c != ClaimJetpack && c != ClaimUncertain
 }
 
-// claimOf determines which credentials of w count for its call (docs/project/design 7;
+// claimOf determines which credentials of w count for its call (docs/identity.md;
 // docs/platform III.8). It asks nothing. The error is a *call.Refusal: it is not certain
 // whether there are credentials.
 func (w *Whole) claimOf() (Claim, error) {

@@ -163,7 +163,7 @@ func (ids *Identities) find(ctx context.Context, w *Whole, claim Claim) (Caller,
 const patience = time.Second
 
 // await waits for the answer to a question. After some time it takes the answer before, if
-// that has just ended and no right of the caller's was seen to end (docs/project/design 7).
+// that has just ended and no right of the caller's was seen to end (docs/identity.md, "Memory").
 func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key cacheKey, kept lifetime, before bool) (Caller, *ask.Answer, error) {
 	var late <-chan time.Time
 	if before {

@@ -13,7 +13,7 @@ import (
 
 // readsNamespace tells whether w reads the index of a namespace as a script of the site's
 // own pages does. The core's script wp-api sends the login cookie there, but no nonce
-// (docs/project/design 7). A script of another origin could read the answer where the request has
+// (docs/identity.md). A script of another origin could read the answer where the request has
 // Origin, or where the platform wraps the answer for JSONP: neither counts.
 func (w *Whole) readsNamespace() bool {
 	c, h := w.Call, w.HTTP.Header

@@ -67,7 +67,7 @@ func interpret(a *ask.Answer, claim Claim, q *ask.Question, p *platforms.Platfor
 }
 
 // handedOn are the error codes with which the platform refuses credentials as such. The
-// client receives that answer as it is (docs/project/design 7).
+// client receives that answer as it is (docs/identity.md).
 var handedOn = map[string]bool{
 	"rest_cookie_invalid_nonce":               true,
 	"incorrect_password":                      true,

@@ -60,7 +60,7 @@ func only(c Claim) claims { return 1 << c }
 
 func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
 
-// table returns the rows of a site (docs/project/design 7; docs/platform III.8). A new credential
+// table returns the rows of a site (docs/identity.md; docs/platform III.8). A new credential
 // needs only a new row.
 func table(p *platforms.Platform, own Own) []row {
 	byKey := only(ClaimKey) | only(ClaimSession)                 // a key counts beside a cookie that has ended

@@ -11,7 +11,7 @@
 // spellings of an allowed call can pass: the pretty form behind index.php, an encoded prefix
 // or slash in a path, doubled slashes within a route, a route or _method that stands twice,
 // methods in lower case on the request line, and headers that decide sent twice
-// (docs/project/design 5).
+// (docs/reading.md).
 package respell
 
 import (

@@ -63,7 +63,7 @@ var schemes = map[string]scheme{
 		signature: signatureHeader, timestamp: timestampHeader, renamable: true, timed: true,
 		read: readHex, message: stampOnly, sum: hmacSum, once: bySignature,
 	},
-	// timestamp LF METHOD LF route LF hex(sha256(body)), docs/project/design 6.
+	// timestamp LF METHOD LF route LF hex(sha256(body)) (docs/policies/signature.md).
 	"request": {
 		signature: signatureHeader, timestamp: timestampHeader, renamable: true, timed: true,
 		read: readHex, message: wholeRequest, sum: hmacSum, once: bySignature,

@@ -143,7 +143,7 @@ func IsTemplate(route string) bool {
 }
 
 // Versioned gives a key under the checkout API's old address, which has no version, the
-// version that it stands for: both are the same calls (docs/project/design 2).
+// version that it stands for: both are the same calls (docs/reading.md).
 func Versioned(key string) string {
 	for i := range platforms {
 		address := platforms[i].Checkout // "wc/store/v1"
