@@ -159,8 +159,7 @@ var reported = []string{"plain", "login_only", "several sites", "Caddyfile.examp
 func TestDryRun_Agrees(t *testing.T) {
 	seed, all := seed(t), recordings.Requests(t)
 	total, names := map[string]int{}, nameSet{}
-	names.modules()
-	names.commands(t, caddyrun.Binary(t))
+	names.all(t)
 	configs, ran := slices.Concat(documented(t), written), 0
 	for _, one := range configs {
 		t.Run(one.name, func(t *testing.T) {
@@ -173,6 +172,9 @@ func TestDryRun_Agrees(t *testing.T) {
 			dried := c.dryRun(p)
 			sent.Wait()
 			names.running(c.caddy)
+			if slices.Contains(reported, one.name) {
+				names.switches(c.caddy)
+			}
 			c.compare(dried, total)
 			names.logged(c.caddy)
 			if slices.Contains(reported, one.name) {

@@ -2,19 +2,21 @@ package drytest
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
 	"os"
-	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 )
 
 var update = flag.Bool("update", false, "write the names that others rely on into testdata/names.txt")
@@ -23,15 +25,18 @@ var update = flag.Bool("update", false, "write the names that others rely on int
 // alerts, scripts.
 type nameSet map[string]bool
 
-// variable is a key that is no name.
-var variable = regexp.MustCompile(`[/ .:]|^\d+$`)
+// variable is a key that is no name, and questions are what has such keys.
+var (
+	variable  = regexp.MustCompile(`[/ .:]|^\d+$`)
+	questions = regexp.MustCompile(`sites\[\]\.questions$`)
+)
 
 // value adds the names in a JSON value, with the kinds of its values.
 func (n nameSet) value(at string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, child := range v {
-			if variable.MatchString(key) {
+			if variable.MatchString(key) || questions.MatchString(at) {
 				key = "*"
 			}
 			n.value(at+"."+key, child)
@@ -40,66 +45,27 @@ func (n nameSet) value(at string, v any) {
 		for _, child := range v {
 			n.value(at+"[]", child)
 		}
-	case nil:
-	default:
-		n[fmt.Sprintf("%s %T", at, v)] = true
+	case string:
+		n[at+" string"] = true
+	case float64:
+		n[at+" number"] = true
+	case bool:
+		n[at+" bool"] = true
 	}
 }
 
-// text adds the names in a text of JSON.
+// text adds the names in a text of JSON: one value, or several one after the other.
 func (n nameSet) text(t *testing.T, at, text string) {
 	t.Helper()
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%s: %v\n%.500s", at, err, text)
-	}
-	n.value(at, v)
-}
-
-// fields adds the names of a type in JSON: those that a configuration has.
-func (n nameSet) fields(at string, t reflect.Type, within ...reflect.Type) {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || slices.Contains(within, t) {
-		n[fmt.Sprintf("%s %s", at, t.Kind())] = true
-		return
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); f.IsExported() && name != "-" && (name != "" || !f.Anonymous) {
-			n.fields(at+"."+name, f.Type, append(within, t)...)
+	for in := json.NewDecoder(strings.NewReader(text)); ; {
+		var v any
+		switch err := in.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			t.Fatalf("%s: %v\n%.500s", at, err, text)
 		}
-	}
-}
-
-// modules adds those of Caddy's modules that are the gateway's, with their fields.
-func (n nameSet) modules() {
-	for _, m := range caddy.Modules() {
-		info, err := caddy.GetModule(m)
-		if err != nil || !strings.Contains(m, "restwarden") && !strings.Contains(m, "rest_call") {
-			continue
-		}
-		n.fields("module "+m, reflect.TypeOf(info.New()))
-	}
-}
-
-var (
-	commandLine = regexp.MustCompile(`(?m)^  (\w+)  +[A-Z]`)
-	flagLine    = regexp.MustCompile(`(?m)^ +((?:-\w, )?--[\w-]+(?: [a-zA-Z]+)?) `)
-)
-
-// commands adds the commands, with their flags.
-func (n nameSet) commands(t *testing.T, program string) {
-	t.Helper()
-	dir := t.TempDir()
-	all := commandLine.FindAllStringSubmatch(runs(t, program, dir, "restwarden", "--help").stdout, -1)
-	if len(all) < 10 {
-		t.Fatal(all)
-	}
-	for _, m := range all {
-		for _, f := range flagLine.FindAllStringSubmatch(runs(t, program, dir, "restwarden", m[1], "--help").stdout, -1) {
-			n["command "+m[1]+" "+f[1]] = true
-		}
+		n.value(at, v)
 	}
 }
 
@@ -129,6 +95,28 @@ func (n nameSet) running(c *running) {
 	}
 	_, body := c.says("/metrics")
 	n.metrics(body)
+	n.methods(c)
+}
+
+// methods adds the methods that the paths of the admin endpoint take.
+func (n nameSet) methods(c *running) {
+	c.t.Helper()
+	_, body := c.says(adminapi.Path + adminapi.SitesPath)
+	name, _ := client.At(body, "sites", "0", "site").(string)
+	for _, path := range []string{
+		adminapi.SitesPath, adminapi.RefusalsPath, adminapi.ModePath, adminapi.OpenPath, adminapi.ClosePath,
+		adminapi.LockdownPath, adminapi.EventsPath, adminapi.ConfirmationsPath, adminapi.ConfirmationPath,
+	} {
+		req, err := client.Request(c.t.Context(), "http://"+c.admin, "PATCH "+adminapi.Path+adminapi.Named(path, name), "")
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		got, err := client.Do(client.New(), req)
+		if err != nil || got.Status != http.StatusMethodNotAllowed {
+			c.t.Fatalf("%s: %v, %v", path, got, err)
+		}
+		n["admin "+got.Header.Get("Allow")+" "+path] = true
+	}
 }
 
 // logged adds what a gateway has logged.
@@ -141,46 +129,12 @@ func (n nameSet) logged(c *running) {
 	}
 }
 
-// reports adds what commands print in JSON for one configuration.
-func (n nameSet) reports(t *testing.T, program, file, record string) {
-	t.Helper()
-	dir := filepath.Dir(file)
-	for _, line := range []string{
-		"explain --config FILE --format json -v " + strings.Join(explained[4], " "),
-		"explain --config FILE --format json " + strings.Join(explained[1], " "),
-		"check --config FILE --format json",
-		"check --config FILE --format sarif",
-		"audit --config FILE --format json --index ROOT https://shop.example.com",
-		"plugins --format json --index ROOT woocommerce",
-		"suggest --format json RECORDS",
-	} {
-		args := strings.Fields(line)
-		for i, arg := range args {
-			args[i] = strings.NewReplacer("FILE", file, "ROOT", fixture(t, "audit/root.json"), "RECORDS", record).Replace(arg)
-		}
-		out := runs(t, program, dir, append([]string{"restwarden"}, args...)...)
-		if out.stdout == "" {
-			t.Fatal(line, out)
-		}
-		n.text(t, "report "+args[0], out.stdout)
-	}
-}
-
 const namesFile = "testdata/names.txt"
 
-// hold holds the names against those of the file. Where some of the configurations did not
-// run, only new names are a fault.
+// hold holds the names against those of the file. Where n is not the whole of them, only new names are
+// a fault. -update adds names, and takes none out.
 func (n nameSet) hold(t *testing.T, whole bool) {
 	t.Helper()
-	if *update {
-		var b strings.Builder
-		for _, name := range sorted(n) {
-			b.WriteString(name + "\n")
-		}
-		if err := os.WriteFile(namesFile, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	text, err := os.ReadFile(namesFile)
 	if err != nil {
 		t.Fatal(err)
@@ -189,20 +143,23 @@ func (n nameSet) hold(t *testing.T, whole bool) {
 	for name := range strings.Lines(string(text)) {
 		known[strings.TrimSpace(name)] = true
 	}
+	if *update {
+		maps.Copy(known, n)
+		if err := os.WriteFile(namesFile, []byte(strings.Join(sorted(known), "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, name := range sorted(n) {
 		if !known[name] {
-			t.Errorf("%s is new: go test -run TestDryRun_Agrees -update", name)
+			t.Errorf("%s is new. docs/project/versioning.md: an addition is a minor release, with a line in CHANGELOG.md. -update writes it", name)
 		}
 	}
 	for _, name := range sorted(known) {
-		if whole && !n[name] && !ofTheLast.MatchString(name) {
-			t.Errorf("%s is gone, which others rely on", name)
+		if whole && !n[name] {
+			t.Errorf("%s is gone. docs/project/versioning.md: it stays until it was deprecated for as long as that page says, and then a person takes it out of %s", name, namesFile)
 		}
 	}
 }
-
-// ofTheLast matches what depends on which of the questions that are asked at once is the last: it had no usable answer, or had one.
-var ofTheLast = regexp.MustCompile(`\.questions\.\w+\.error string$`)
 
 func sorted(n nameSet) []string {
 	all := make([]string, 0, len(n))
@@ -211,4 +168,23 @@ func sorted(n nameSet) []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// all adds the names that no configuration needs to run for.
+func (n nameSet) all(t *testing.T) {
+	t.Helper()
+	n.modules()
+	n.types()
+	n.caddyfile()
+	n.forms(t)
+	n.commands(t, caddyrun.Binary(t))
+	n.exits(t, caddyrun.Binary(t))
+}
+
+// TestNames: what the tree declares is in the list. TestDryRun_Agrees adds what shows in a running Caddy, and
+// finds what is gone.
+func TestNames(t *testing.T) {
+	n := nameSet{}
+	n.all(t)
+	n.hold(t, false)
 }

@@ -149,15 +149,15 @@ func (o Option) Bare() error {
 const fewWords = 8
 
 // Unknown is the error for an option that is none of words, the options that may stand in
-// its place. The error names the nearest of them, or all if they are few.
+// its place. The error, a *typo.Error, names the nearest of them, or all if they are few.
 func (o Option) Unknown(words ...string) error {
+	text := o.Name + ": unknown option"
 	if hint := typo.Hint(o.Name, words...); hint != "" {
-		return o.Errorf("%s: unknown option, %s", o.Name, hint)
+		text += ", " + hint
+	} else if len(words) > 0 && len(words) <= fewWords {
+		text += " (possible: " + strings.Join(words, ", ") + ")"
 	}
-	if len(words) > 0 && len(words) <= fewWords {
-		return o.Errorf("%s: unknown option (possible: %s)", o.Name, strings.Join(words, ", "))
-	}
-	return o.Errorf("%s: unknown option", o.Name)
+	return o.Errorf("%w", &typo.Error{Text: text, Words: words})
 }
 
 // UnknownIn is Unknown in a policy's own block, which takes the settings of all policies

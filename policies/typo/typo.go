@@ -24,8 +24,17 @@ func List(words []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(words[:mostNear], ", "), len(words)-mostNear)
 }
 
-// Check returns nil if word is one of words. The error names the words, a few of many, and the
-// nearest of them.
+// Error is the error about a word that is none of a closed set.
+type Error struct {
+	Text  string
+	Words []string // the set
+}
+
+// Error returns the text.
+func (e *Error) Error() string { return e.Text }
+
+// Check returns nil if word is one of words. The error, an *Error, names the words, a few of many,
+// and the nearest of them.
 func Check(word string, words ...string) error {
 	if slices.Contains(words, word) {
 		return nil
@@ -37,7 +46,7 @@ func Check(word string, words ...string) error {
 	if hint := Hint(word, words...); hint != "" {
 		text += ": " + hint
 	}
-	return fmt.Errorf("%q %s", word, text)
+	return &Error{Text: fmt.Sprintf("%q %s", word, text), Words: words}
 }
 
 // CheckOption is Check for an option that may be missing. The error begins with its name.
