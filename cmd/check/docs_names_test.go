@@ -44,9 +44,6 @@ func TestDocs_Files(t *testing.T) {
 	}
 	tree, n := os.DirFS(root), 0
 	for page, text := range documents(t) {
-		if page == "CHANGELOG.md" {
-			continue
-		}
 		for _, name := range filesIn(text) {
 			if n++; !resolves(t, tree, name) {
 				t.Errorf("%s: there is no %s", page, name)
@@ -132,9 +129,6 @@ func TestDocs_Identifiers(t *testing.T) {
 	known, n := sourcesOf(t), 0
 	for page, text := range documents(t) {
 		ofCode := page == "docs/project/design.md" || page == ".github/CONTRIBUTING.md"
-		if page == "CHANGELOG.md" {
-			continue
-		}
 		for _, m := range span.FindAllStringSubmatch(text, -1) {
 			if name := m[1]; testName.MatchString(name) || ofCode && identifier.MatchString(name) && name != "Caddyfile.example" {
 				if n++; !known.has(name) {
