@@ -3,6 +3,7 @@ module github.com/restwarden/restwarden
 go 1.26.0
 
 require (
+	aead.dev/minisign v0.3.0
 	github.com/bits-and-blooms/bitset v1.25.0
 	github.com/caddyserver/caddy/v2 v2.11.9
 	github.com/chromedp/cdproto v0.159.1

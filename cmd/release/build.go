@@ -28,7 +28,7 @@ const here = runtime.GOOS + "/" + runtime.GOARCH
 // first program says which that is.
 func (r *release) build(ctx context.Context, system string) (string, error) {
 	program := filepath.Join(r.work, strings.ReplaceAll(system, "/", "-"))
-	_, err := r.command(ctx, r.root, environment(system), "go", "build",
+	_, err := command(ctx, r.root, environment(system), "go", "build",
 		"-buildvcs=true", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/caddy")
 	if err != nil {
 		return "", err
@@ -62,7 +62,7 @@ func (r *release) manualPages(ctx context.Context) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(r.work, "man")
-	if _, err := r.command(ctx, r.work, r.clock(), program, "manpage", "--directory", dir); err != nil {
+	if _, err := command(ctx, r.work, r.clock(), program, "manpage", "--directory", dir); err != nil {
 		return "", err
 	}
 	r.manuals = dir
@@ -82,7 +82,7 @@ const cyclonedx = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.1
 // billOfMaterials writes the SBOM of a program, from what the program says that it is built
 // of. It holds sums of the tool too, which is therefore built without paths as well.
 func (r *release) billOfMaterials(ctx context.Context, program, to string) error {
-	_, err := r.command(ctx, r.work, environment(here), "go", "run", "-trimpath", "-buildvcs=false", cyclonedx,
+	_, err := command(ctx, r.work, environment(here), "go", "run", "-trimpath", "-buildvcs=false", cyclonedx,
 		"bin", "-json", "-std", "-noserial", "-notimestamp", "-version", r.version, "-output", to, program)
 	return err
 }

@@ -64,7 +64,7 @@ func (r *release) debianPackage(ctx context.Context, arch, program string) error
 	// a "~" of the version would be lost on the way: GitHub renames such files
 	name := "caddy-restwarden_" + strings.TrimPrefix(r.version, "v") + "_" + arch + ".deb"
 	// gzip: xz takes a minute for a sixth less
-	_, err = r.command(ctx, r.work, r.clock(), "dpkg-deb", "-Zgzip", "-z6", "--root-owner-group", "--build", tree, filepath.Join(r.dir, name))
+	_, err = command(ctx, r.work, r.clock(), "dpkg-deb", "-Zgzip", "-z6", "--root-owner-group", "--build", tree, filepath.Join(r.dir, name))
 	return err
 }
 

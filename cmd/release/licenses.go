@@ -21,7 +21,7 @@ func (r *release) collectLicenses(ctx context.Context) ([]byte, error) {
 	const format = `{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}`
 	var modules []string
 	for _, system := range systems { // what one system needs is in the file of all
-		listed, err := r.command(ctx, r.root, environment(system), "go", "list", "-deps", "-f", format, "./cmd/caddy")
+		listed, err := command(ctx, r.root, environment(system), "go", "list", "-deps", "-f", format, "./cmd/caddy")
 		if err != nil {
 			return nil, err
 		}

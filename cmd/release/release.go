@@ -37,17 +37,24 @@ func (r *release) make(ctx context.Context, systems []string) error {
 			return fmt.Errorf("%s: %w", system, err)
 		}
 	}
+	if err := r.vulnerabilities(); err != nil {
+		return err
+	}
 	return r.sum()
 }
 
 // begin finds out what is the same for all systems.
 func (r *release) begin(ctx context.Context) error {
-	root, err := r.command(ctx, "", nil, "git", "rev-parse", "--show-toplevel")
-	if err != nil {
-		return fmt.Errorf("a release is made in a clone of the repository: %w", err)
+	var err error
+	if r.root, err = clone(ctx); err != nil {
+		return err
 	}
-	r.root = strings.TrimSpace(root)
-	seconds, err := r.command(ctx, r.root, nil, "git", "log", "-1", "--format=%ct")
+	if r.want != "" {
+		if _, err := notes(r.root, r.want); err != nil {
+			return err
+		}
+	}
+	seconds, err := command(ctx, r.root, nil, "git", "log", "-1", "--format=%ct")
 	if err != nil {
 		return err
 	}
@@ -58,6 +65,15 @@ func (r *release) begin(ctx context.Context) error {
 	r.time = time.Unix(n, 0).UTC()
 	r.licenses, err = r.collectLicenses(ctx)
 	return err
+}
+
+// clone is the root of the clone of the repository that this program runs in.
+func clone(ctx context.Context) (string, error) {
+	root, err := command(ctx, "", nil, "git", "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", fmt.Errorf("a release is made in a clone of the repository: %w", err)
+	}
+	return strings.TrimSpace(root), nil
 }
 
 // makeFor writes the files for one system.
@@ -135,12 +151,12 @@ func (r *release) sum() error {
 	if _, err := r.out.Write(sums.Bytes()); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dir, "SHA256SUMS"), sums.Bytes(), 0o644) //nolint:gosec // for everybody
+	return os.WriteFile(filepath.Join(r.dir, sumsFile), sums.Bytes(), 0o644) //nolint:gosec // for everybody
 }
 
 // command runs a program of the machine in a directory and returns what it prints. What it
 // says about an error becomes part of the error.
-func (r *release) command(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+func command(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // the programs are named here
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
