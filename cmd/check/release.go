@@ -50,6 +50,7 @@ func (c *check) release(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	c.dryRelease(ctx, dir)
 	c.tryContainer(ctx, dir, unpacked)
 	for _, suite := range c.suites() {
 		c.tryPackage(ctx, dir, made, suite)
