@@ -50,7 +50,7 @@ func (r *run) upload(_ context.Context, with map[string]string) error {
 		return fmt.Errorf("there is an artifact %q already", with["name"])
 	}
 	if err := os.CopyFS(to, from); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", with["path"], err)
 	}
 	entries, err := os.ReadDir(to)
 	if err == nil && len(entries) == 0 {
@@ -61,7 +61,11 @@ func (r *run) upload(_ context.Context, with map[string]string) error {
 
 // download puts one artifact into the workspace, or all, each into a directory of its name.
 func (r *run) download(_ context.Context, with map[string]string) error {
-	return os.CopyFS(r.below(with["path"]), os.DirFS(filepath.Join(r.artifacts(), with["name"])))
+	err := os.CopyFS(r.below(with["path"]), os.DirFS(filepath.Join(r.artifacts(), with["name"])))
+	if err != nil {
+		err = fmt.Errorf("artifact %q: %w", with["name"], err)
+	}
+	return err
 }
 
 // attest holds that there is what shall be stated something about.
