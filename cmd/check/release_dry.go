@@ -19,7 +19,7 @@ import (
 
 const (
 	releaseWorkflow  = ".github/workflows/release.yml"
-	contributingPage = "docs/CONTRIBUTING.md"
+	contributingPage = ".github/CONTRIBUTING.md"
 	makesKey         = "minisign -G " // begins the line that makes the key, on contributingPage
 	verifies         = "minisign -Vm" // begins the line that verifies a release, on installPage
 )
