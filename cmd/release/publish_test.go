@@ -45,7 +45,7 @@ func texts(t *testing.T) (public, secret string) {
 	return of(p.MarshalText()), of(s.MarshalText())
 }
 
-const sums = "0123  caddy-restwarden_1.2.3_amd64.deb\n4567  restwarden_1.2.3_linux_amd64.tar.gz\n"
+const sums = "0123  caddy-restwarden_1.2.3_amd64.deb\n3456  restwarden_1.2.3.vex.cdx.json\n4567  restwarden_1.2.3_linux_amd64.tar.gz\n"
 
 // TestSign: what is signed is what the sums say, with the key of the project and no other.
 func TestSign(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"aead.dev/minisign"
@@ -77,13 +78,14 @@ func publicKey(name string) (key minisign.PublicKey, err error) {
 	return key, err
 }
 
-// versionIn is the version in the names of the files.
+// archiveLine is the line of an archive in the sums, with its version.
+var archiveLine = regexp.MustCompile(`(?m)^\w+  restwarden_([^_\s]+)_\S+\.(?:tar\.gz|zip)$`)
+
+// versionIn is the version in the names of the archives.
 func versionIn(sums []byte) (string, error) {
-	for line := range strings.Lines(string(sums)) {
-		if _, name, is := strings.Cut(line, "  restwarden_"); is {
-			version, _, _ := strings.Cut(name, "_")
-			return version, nil
-		}
+	m := archiveLine.FindSubmatch(sums)
+	if m == nil {
+		return "", fmt.Errorf("%s names no archive", sumsFile)
 	}
-	return "", fmt.Errorf("%s names no archive", sumsFile)
+	return string(m[1]), nil
 }
