@@ -28,6 +28,7 @@ var steps = []step{
 	{"test", "all tests but those of the step measure, with the race detector, in random order; with --fast those that need no server", (*check).test, true},
 	{"measure", "the tests that the race detector would only slow: of memory, and long comparisons", (*check).measure, false},
 	{"fuzz", "every fuzz target for a short time", (*check).fuzz, false},
+	{"ossfuzz", "fuzz targets by libFuzzer, built as OSS-Fuzz builds them; with --nightly all", (*check).ossFuzz, false},
 	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php, false},
 	{"bench", "every benchmark once", (*check).bench, false},
 	{"latency", "calls while a shop is busy: without the directive beside with it, in six weathers", (*check).latency, false},
