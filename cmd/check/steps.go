@@ -23,7 +23,7 @@ var steps = []step{
 	{"tidy", "go.mod and go.sum are tidy", goCommand("mod", "tidy", "-diff"), true},
 	{"build", "everything builds", goCommand("build", "./..."), true},
 	{"vet", "go vet", goCommand("vet", "-tags="+allTags, "./..."), true},
-	{"lint", "golangci-lint " + linterVersion + " finds nothing", (*check).lint, false},
+	{"lint", "golangci-lint " + linterVersion + " finds nothing, nor does actionlint " + actionlintVersion, (*check).lint, false},
 	{"cross", "everything compiles for other systems, with --nightly Caddy is built, too", (*check).cross, false},
 	{"test", "all tests but those of the step measure, with the race detector, in random order; with --fast those that need no server", (*check).test, true},
 	{"measure", "the tests that the race detector would only slow: of memory, and long comparisons", (*check).measure, false},
@@ -49,6 +49,9 @@ const allTags = wordpressTag + "," + frankenTag + "," + agentsTag + "," + client
 const (
 	linterVersion = "v2.15.0"
 	linter        = "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@" + linterVersion
+
+	actionlintVersion = "v1.7.12"
+	actionlint        = "github.com/rhysd/actionlint/cmd/actionlint@" + actionlintVersion
 )
 
 // toolLimit bounds one command of the tool chain; the first build of all
@@ -84,8 +87,11 @@ func goCommand(args ...string) func(*check, context.Context) {
 const lintLimit = 20 * time.Minute
 
 // lint runs the linters of .golangci.yml over what is always built, then over
-// what only tags build.
+// what only tags build, and the linter of workflows.
 func (c *check) lint(ctx context.Context) {
+	start := time.Now()
+	out, err := output(ctx, lintLimit, c.root, "go", "run", actionlint)
+	c.results.verdict("actionlint", time.Since(start), out, err)
 	for _, args := range [][]string{{"./..."}, {"--build-tags=" + allTags, "./..."}} {
 		start := time.Now()
 		out, err := output(ctx, lintLimit, c.root, "go", append([]string{"run", linter, "run"}, args...)...)
