@@ -17,8 +17,8 @@ const (
 	ossFuzzBuild = ".github/oss-fuzz/build.sh"
 	// ossFuzzCrashes is where inputs that fail are left, below the directory for temporary files.
 	ossFuzzCrashes = "restwarden-ossfuzz"
-	// ossFuzzAll bounds the build of all targets.
-	ossFuzzAll = time.Hour
+	// ossFuzzLimit bounds the build: everything is compiled anew, with counters.
+	ossFuzzLimit = time.Hour
 )
 
 // ossFuzzUsual are the folders whose targets a usual run builds: those that read requests.
@@ -40,14 +40,13 @@ func (c *check) ossFuzz(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	folders, limit, long := ossFuzzUsual, toolLimit, 10*time.Second
+	f, folders := ossFuzzer{fuzzer: fuzzer{check: c}, long: 10 * time.Second}, ossFuzzUsual
 	if c.nightly > 0 {
-		folders, limit, long = nil, ossFuzzAll, c.nightly
+		f.long, folders = c.nightly, nil
 	}
-	f := ossFuzzer{fuzzer: fuzzer{check: c}, long: long}
 	if f.dir, err = os.MkdirTemp("", "restwarden-ossfuzz-"); err == nil {
 		defer func() { _ = os.RemoveAll(f.dir) }()
-		err = f.build(ctx, limit, folders)
+		err = f.build(ctx, folders)
 	}
 	if err != nil {
 		c.results.fail("build", err.Error())
@@ -77,8 +76,8 @@ type ossFuzzer struct {
 }
 
 // build builds the targets of folders, or all.
-func (f *ossFuzzer) build(ctx context.Context, limit time.Duration, folders []string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %s", limit))
+func (f *ossFuzzer) build(ctx context.Context, folders []string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, ossFuzzLimit, fmt.Errorf("it took longer than %s", ossFuzzLimit))
 	defer cancel()
 	env := []string{"OUT=" + f.dir, "CXX=clang++", "CXXFLAGS=-fsanitize=address", "LIB_FUZZING_ENGINE=-fsanitize=fuzzer"}
 	out, err := machine.Run(ctx, f.root, env, filepath.Join(f.root, ossFuzzBuild), folders...)
