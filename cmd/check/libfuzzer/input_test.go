@@ -11,7 +11,9 @@ func TestDecode(t *testing.T) {
 	t.Parallel()
 	for _, values := range [][]any{
 		{"GET", "/", true, []byte("body")},
-		{[]byte{}}, {"only"}, {"", ""},
+		{[]byte{}},
+		{"only"},
+		{"", ""},
 		{false, int8(-3), int(math.MinInt), uint32(math.MaxUint32), int16(-1), byte(200), 'x'},
 		{float32(1.5), math.Inf(-1), "text", int64(-1)},
 	} {
