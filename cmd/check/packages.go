@@ -11,6 +11,7 @@ var debianPackages = []machine.Package{
 	{Name: "git", Command: "git"},
 	{Name: "ca-certificates", File: "/etc/ssl/certs/ca-certificates.crt"},
 	{Name: "redis-server", Command: "redis-server"},
+	{Name: "haproxy", Command: "haproxy"}, // in front of two gateways
 	{Name: "prometheus", Command: "promtool"},
 	{Name: "curl", Command: "curl"}, // runs the demo's lines as printed
 	{Name: "openssl", Command: "openssl"},
