@@ -17,6 +17,7 @@ import (
 
 // Example is a directory with a compose file.
 type Example struct {
+	Name    string
 	Dir     string
 	Project *types.Project // as docker compose reads it, with paths that are absolute
 }
@@ -60,7 +61,7 @@ func ReadWith(ctx context.Context, dir string, values map[string]string) (*Examp
 		return nil, err
 	}
 	project, err := options.LoadProject(ctx)
-	return &Example{Dir: dir, Project: project}, err
+	return &Example{Name: filepath.Base(dir), Dir: dir, Project: project}, err
 }
 
 var variable = regexp.MustCompile(`(?m)^(\w+)=(.*)$`)

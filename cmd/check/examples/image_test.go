@@ -70,7 +70,7 @@ func TestImage_Versions(t *testing.T) {
 	if required == nil || with == nil {
 		t.Fatal("go.mod names no Caddy, or README no module")
 	}
-	for _, name := range []string{"shared"} {
+	for _, name := range []string{"shared", "frankenphp"} {
 		text := readFile(t, filepath.Join(root, "docs/examples", name, "Dockerfile"))
 		for _, m := range fromLine.FindAllStringSubmatch(text, -1) {
 			if !pinned.MatchString(m[1]) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,11 +23,21 @@ const caddyfile = "/etc/caddy/Caddyfile"
 type Place struct {
 	HTTP, HTTPS, Admin string            // the addresses that Caddy listens on
 	Instead            map[string]string // what stands in the configuration, and what takes its place
+	Caddyfile          map[string]string // the same in the Caddyfile
 }
 
-// Adapt returns the configuration that program, a Caddy, makes of the Caddyfile of a service.
-func (e *Example) Adapt(ctx context.Context, program, service string) ([]byte, error) {
+// Adapt returns the configuration that program, a Caddy, makes of the Caddyfile of a service, in which the
+// texts of instead are replaced.
+func (e *Example) Adapt(ctx context.Context, program, service string, instead map[string]string) ([]byte, error) {
 	file, err := e.Mounted(service, caddyfile)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := MoveText(string(text), instead)
 	if err != nil {
 		return nil, err
 	}
@@ -34,12 +45,12 @@ func (e *Example) Adapt(ctx context.Context, program, service string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	cmd, err := machine.Command(ctx, e.Dir, program, "adapt", "--config", file)
+	cmd, err := machine.Command(ctx, filepath.Dir(file), program, "adapt", "--config", "-", "--adapter", "caddyfile")
 	if err != nil {
 		return nil, err
 	}
 	var problems bytes.Buffer
-	cmd.Env, cmd.Stderr = append(cmd.Environ(), env...), &problems
+	cmd.Env, cmd.Stdin, cmd.Stderr = append(cmd.Environ(), env...), strings.NewReader(moved), &problems
 	config, err := cmd.Output()
 	if err != nil {
 		err = fmt.Errorf("%s: %w\n%s", file, err, &problems)

@@ -17,9 +17,9 @@ import (
 const Visitor = "127.0.0.7"
 
 // Start runs program, a Caddy, with the Caddyfile of a service, in a directory of its own, and waits until
-// it has a certificate for host.
-func (e *Example) Start(ctx context.Context, program, service, dir, host string, p Place) (*machine.Process, error) {
-	config, err := e.Adapt(ctx, program, service)
+// it has a certificate for host. more is added to its environment.
+func (e *Example) Start(ctx context.Context, program, service, dir, host string, p Place, more ...string) (*machine.Process, error) {
+	config, err := e.Adapt(ctx, program, service, p.Caddyfile)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (e *Example) Start(ctx context.Context, program, service, dir, host string,
 	if err != nil {
 		return nil, err
 	}
-	env = append(env, "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "TMPDIR="+dir)
+	env = append(append(env, "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "TMPDIR="+dir), more...)
 	process, err := machine.Server{Name: program, Args: []string{"run", "--config", file}, Dir: dir, Env: env}.Start()
 	if err != nil {
 		return nil, err
