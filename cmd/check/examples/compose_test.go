@@ -145,3 +145,18 @@ func TestCompose_Upstreams(t *testing.T) {
 		}
 	}
 }
+
+// TestReadme: the page has a row for each example.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	names, err := Names(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := readFile(t, filepath.Join(root, "docs/examples/README.md"))
+	for _, name := range names {
+		if !strings.Contains(page, "\n| ["+name+"]("+name+"/compose.yaml) |") {
+			t.Errorf("there is no row for %s", name)
+		}
+	}
+}

@@ -98,8 +98,9 @@ func (p Place) Move(config []byte) ([]byte, error) {
 			m.errs = append(m.errs, fmt.Errorf("the configuration has no %q", text))
 		}
 	}
-	web := all.Apps["http"].(map[string]any)
-	web["http_port"], web["https_port"] = port(p.HTTP), port(p.HTTPS)
+	if web, ok := all.Apps["http"].(map[string]any); ok {
+		web["http_port"], web["https_port"] = port(p.HTTP), port(p.HTTPS)
+	}
 	all.Apps["pki"] = map[string]any{"certificate_authorities": map[string]any{"local": map[string]any{"install_trust": false}}}
 	moved, err := json.Marshal(all)
 	return moved, errors.Join(append(m.errs, err)...)

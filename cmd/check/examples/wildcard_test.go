@@ -85,6 +85,7 @@ func startWildcard(t *testing.T) *wildcard {
 			"wordpress:80": shops, "redis:6379": redis.Addr, "/data/caddy": certificates, "10.0.0.0/8": "127.0.0.0/8",
 			"127.0.0.1:5555": ask, "http://127.0.0.1:5555/": "http://" + ask + "/",
 		})
+		p.Caddyfile = map[string]string{"prefix shops\n": "prefix shops\n\t\t\ttimeout 10s\n"} // of a busy machine
 		w.places = append(w.places, p)
 		w.gateways = append(w.gateways, start(t, e, service, "shop-2.shops.localhost", p))
 	}
