@@ -13,7 +13,7 @@ func (g *Generator) chained(r *Request, aim *Aim) {
 	if !g.oneIn(4) {
 		r.Target = aim.Base + pick(g, "/?rest_route="+aim.Route, "/wp-json"+aim.Route, "/wp-json"+aim.Route+"?_method="+aim.Method, "/wp-json"+aim.Route+"?id="+aim.Object, "/?/../?rest_route="+aim.Route)
 	}
-	word := pick(g, "rest_route", "wp-json", "_method", "id", "canary", "..")
+	word := pick(g, "rest_route", "wp-json", "_method", "id", aim.namespace(), "..")
 	at := strings.Index(r.Target, word)
 	if at < 0 {
 		at, word = 0, r.Target

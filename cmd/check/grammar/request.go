@@ -23,6 +23,12 @@ type Aim struct {
 	Chained bool
 }
 
+// namespace is the first word of the route.
+func (aim *Aim) namespace() string {
+	word, _, _ := strings.Cut(strings.TrimPrefix(aim.Route, "/"), "/")
+	return word
+}
+
 // between is what stands between two pairs.
 func (g *Generator) between(aim *Aim) string {
 	if aim.Semicolons && g.oneIn(2) {

@@ -49,13 +49,13 @@ func (g *Generator) bodyOfGet(r *Request, aim *Aim) {
 }
 
 // put writes text somewhere into the target or a form, mostly into a word that decides.
-func (g *Generator) put(r *Request, text string) {
+func (g *Generator) put(r *Request, aim *Aim, text string) {
 	into := &r.Target
 	if isForm(r) && g.oneIn(2) {
 		into = &r.Body
 	}
 	at := g.IntN(len(*into) + 1)
-	word := pick(g, "rest_route", "rest_route", "wp-json", "canary", "_method")
+	word := pick(g, "rest_route", "rest_route", "wp-json", aim.namespace(), "_method")
 	if i := strings.Index(*into, word); i >= 0 && !g.oneIn(3) {
 		at = i + 1 + g.IntN(len(word)-1)
 	}
@@ -80,13 +80,13 @@ func (g *Generator) tagged(r *Request, aim *Aim) {
 	if strings.HasPrefix(r.Target, aim.Base+"/wp-json") && g.oneIn(2) { // PATH_INFO
 		r.Target = aim.Base + "/index.php" + r.Target[len(aim.Base):]
 	}
-	g.put(r, tag)
+	g.put(r, aim, tag)
 }
 
 // shifted puts in what is gone once PHP has converted it (mbstring.encoding_translation).
-func (g *Generator) shifted(r *Request, _ *Aim) {
+func (g *Generator) shifted(r *Request, aim *Aim) {
 	r.note("a shift between sets of characters")
-	g.put(r, pick(g, "%1B(B", "%1b(J", "%0E", "%0F", "%1B%28B", "%1B"))
+	g.put(r, aim, pick(g, "%1B(B", "%1b(J", "%0E", "%0F", "%1B%28B", "%1B"))
 }
 
 // escapedTwice writes a byte of the target as an escape that is escaped, or whose digits are.

@@ -67,13 +67,18 @@ func HTTP1(ctx context.Context, address string, raw []byte) (x Exchange, err err
 	if err != nil {
 		return x, err
 	}
+	return HTTP1On(ctx, conn, raw)
+}
+
+// HTTP1On is HTTP1 on a connection that is open, by TCP or by TLS. It closes it.
+func HTTP1On(ctx context.Context, conn net.Conn, raw []byte) (x Exchange, err error) {
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 	defer stop()
 	go func() {
 		_, _ = conn.Write(raw) // fails where the server has refused early
 		if _, err := Parse(raw, io.Discard); err != nil {
-			_ = conn.(*net.TCPConn).CloseWrite()
+			_ = conn.(interface{ CloseWrite() error }).CloseWrite()
 		}
 	}()
 	x.Local, x.Remote = conn.LocalAddr(), conn.RemoteAddr()

@@ -8,6 +8,8 @@ import (
 	"compress/gzip"
 	_ "embed" // for the recordings
 	"encoding/json"
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -47,18 +49,27 @@ type Outcome struct {
 const atLeast = 10_000
 
 // All returns every recording. A request may be in several, with an outcome each.
-func All(tb testing.TB) (all []*Recording) {
+func All(tb testing.TB) []*Recording {
 	tb.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(recorded))
+	all, err := Read()
 	if err != nil {
 		tb.Fatal(err)
+	}
+	return all
+}
+
+// Read returns what All does, or why it cannot be read.
+func Read() (all []*Recording, err error) {
+	z, err := gzip.NewReader(bytes.NewReader(recorded))
+	if err != nil {
+		return nil, err
 	}
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
 		r := new(Recording)
 		if err := json.Unmarshal(lines.Bytes(), r); err != nil {
-			tb.Fatal(err)
+			return nil, err
 		}
 		for i, o := range r.Outcomes {
 			if o.Bytes != nil {
@@ -67,10 +78,10 @@ func All(tb testing.TB) (all []*Recording) {
 		}
 		all = append(all, r)
 	}
-	if err := lines.Err(); err != nil || len(all) < atLeast {
-		tb.Fatalf("%d recordings, %v", len(all), err)
+	if len(all) < atLeast {
+		err = fmt.Errorf("%d recordings, want %d", len(all), atLeast)
 	}
-	return all
+	return all, errors.Join(lines.Err(), err)
 }
 
 // Requests returns every request once for each kind of site, with all its outcomes
