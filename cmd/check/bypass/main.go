@@ -88,9 +88,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 		_, _ = fmt.Fprintln(log, "bypass:", err)
 		return wrongUsage
 	}
-	proxy, err := s.peer("--proxy", s.proxy)
-	platform, err2 := s.peer("--platform", s.platform)
-	if err := errors.Join(err, err2); err != nil {
+	proxy, platform, err := s.peers()
+	if err != nil {
 		_, _ = fmt.Fprintln(log, "bypass:", err)
 		return wrongUsage
 	}

@@ -28,33 +28,51 @@ var (
 	plainHost  = regexp.MustCompile(`^[A-Za-z0-9.:\[\]-]+$`)
 )
 
-// peer reads an address. One that is not a loopback address needs the word of whoever
+// peers returns the two servers.
+func (s *settings) peers() (proxy, platform *peer, err error) {
+	toProxy, err := s.address("--proxy", s.proxy)
+	if err != nil {
+		return nil, nil, err
+	}
+	toPlatform, err := s.address("--platform", s.platform)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.host = cmp.Or(s.host, toProxy.Host); !plainHost.MatchString(s.host) {
+		return nil, nil, fmt.Errorf("--host: %q is no host name", s.host)
+	}
+	return s.peer("--proxy", toProxy), s.peer("--platform", toPlatform), nil
+}
+
+// address reads an address. One that is not a loopback address needs the word of whoever
 // starts the command.
-func (s *settings) peer(name, address string) (*peer, error) {
-	u, err := url.Parse(address)
+func (s *settings) address(name, text string) (*url.URL, error) {
+	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil {
 		return nil, fmt.Errorf("%s is an address such as http://127.0.0.1:8080, without a path", name)
 	}
-	ip := net.ParseIP(u.Hostname())
-	own := ip != nil && ip.IsLoopback()
-	if !own && !s.mine {
+	if !loopback(u) && !s.mine {
 		return nil, fmt.Errorf("%s: %s is no loopback address: say --i-own-this if the server is yours", name, u.Hostname())
 	}
-	p := &peer{name: name, host: s.host}
-	if p.host == "" {
-		proxy, _ := url.Parse(s.proxy) // it fails as the other flag
-		p.host = proxy.Host
-	}
-	if !plainHost.MatchString(p.host) {
-		return nil, fmt.Errorf("%q is no host name", p.host)
-	}
-	port := "80"
+	return u, nil
+}
+
+func loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return ip != nil && ip.IsLoopback()
+}
+
+func (s *settings) peer(name string, u *url.URL) *peer {
+	p, port := &peer{name: name, host: s.host}, "80"
 	if u.Scheme == "https" {
 		port = "443"
-		p.tls = &tls.Config{ServerName: hostname(p.host), InsecureSkipVerify: own, NextProtos: []string{"http/1.1"}} //nolint:gosec // of a server on this machine
+		p.tls = &tls.Config{
+			ServerName: hostname(s.host), NextProtos: []string{"http/1.1"},
+			InsecureSkipVerify: loopback(u), //nolint:gosec // a server on this machine may have a certificate of its own
+		}
 	}
 	p.address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port))
-	return p, nil
+	return p
 }
 
 func hostname(host string) string {

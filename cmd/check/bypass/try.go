@@ -37,11 +37,11 @@ var (
 // try sends all requests to both servers.
 func try(ctx context.Context, s *settings, proxy, platform *peer) (*report, error) {
 	t := &trial{settings: s, proxy: proxy, platform: platform}
-	list, err := s.draw(platform.host)
-	if err != nil {
+	if err := t.learn(ctx); err != nil {
 		return nil, err
 	}
-	if err := t.learn(ctx); err != nil {
+	list, err := s.draw(platform.host)
+	if err != nil {
 		return nil, err
 	}
 	outcomes := make([]outcome, len(list))
