@@ -149,6 +149,7 @@ var commandPages = map[string]string{
 	"README.md":                          "the step readme",
 	"docs/commands/audit.md":             "TestDocs_Audit in caddymodule/command",
 	"docs/guides/cost.md":                "the steps bench, once each, latency and wordpress",
+	"docs/commands/bypass.md":            "TestBypass in cmd/check/wordpress",
 	"docs/commands/credentials.md":       "TestDocs_Credentials in caddymodule/command",
 	"docs/guides/erp-key.md":             "TestDocs_ERPKey in caddymodule/command",
 	"docs/commands/explain.md":           "TestDocs_Explain in caddymodule/command",
