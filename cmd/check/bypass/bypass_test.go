@@ -121,11 +121,20 @@ func TestRun_tls(t *testing.T) {
 // TestRun_notKnown: nothing is said where nothing is known.
 func TestRun_notKnown(t *testing.T) {
 	t.Parallel()
-	var calls atomic.Int64
+	var calls, changing atomic.Int64
 	differs := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.RequestURI, "users") {
 				_, _ = fmt.Fprint(w, calls.Add(1))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	changes := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.RequestURI == "/?rest_route=/wp/v2/users" {
+				_, _ = fmt.Fprint(w, "users, at first ", changing.Add(1) < 4)
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -155,6 +164,7 @@ func TestRun_notKnown(t *testing.T) {
 		"strangers may write":         {startPlatform(t, "GET, POST", nil), nil, "", errWritable},
 		"nothing says what they may":  {startPlatform(t, "", nil), nil, "", errWritable},
 		"each answer is another":      {startPlatform(t, "GET", differs), nil, "", errNotAlike},
+		"the answer changes later":    {startPlatform(t, "GET", changes), nil, "", errNotAgain},
 		"all answers are the same":    {startPlatform(t, "GET", same), nil, "", errNotAlike},
 		"the proxy changes answers":   {bare, adds, "", errNotOpen},
 		"the open route is not there": {bare, nil, "--open /wp/v2/nothing", errNotOpen},

@@ -61,7 +61,7 @@ func (s *settings) recorded(host string) (list []*grammar.Request, err error) {
 			list = append(list, moved(recording, s.route, host)...)
 		}
 	}
-	rand.New(rand.NewPCG(s.seed, 1)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] }) //nolint:gosec // to be drawn again
+	rand.New(rand.NewPCG(s.seed, 1)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list, err
 }
 
