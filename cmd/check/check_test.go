@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -201,18 +200,5 @@ func TestShellCommands(t *testing.T) {
 	want := []string{"go build -o x ./cmd/caddy", "go vet", "last"}
 	if got := shellCommands(text); !slices.Equal(got, want) {
 		t.Errorf("shellCommands = %q, want %q", got, want)
-	}
-}
-
-func TestBuildOwnCaddy_OtherModule(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/go.mod", []byte("module example.com/m\n\ngo 1.26\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{"xcaddy build --with example.com/other/caddymodule", "xcaddy build"} {
-		if _, err := buildOwnCaddy(t.Context(), dir, line); err == nil || !strings.Contains(err.Error(), "does not build") {
-			t.Errorf("%s: %v", line, err)
-		}
 	}
 }

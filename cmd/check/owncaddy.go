@@ -15,8 +15,7 @@ import (
 	"strings"
 )
 
-// besidePlugin is the source of the plugin that every Caddy of xcaddy.go has beside the
-// module.
+// besidePlugin is the source of a plugin that a Caddy may have beside the module.
 //
 //go:embed testdata/beside.go
 var besidePlugin []byte
@@ -24,12 +23,24 @@ var besidePlugin []byte
 // besideModule is the name of its module.
 const besideModule = "example.test/beside"
 
-// besideFiles are what a Caddy with the plugin is asked about.
-var besideFiles = map[string]string{
+// writeBeside writes that module. It requires the Caddy of a version.
+func writeBeside(dir, caddy string) error {
+	mod := fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire %s %s\n", besideModule, caddyModule, caddy)
+	return errors.Join(
+		os.Mkdir(dir, 0o700),
+		os.WriteFile(filepath.Join(dir, "beside.go"), besidePlugin, 0o600),
+		os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o600),
+	)
+}
+
+// besideDirective is the line for the plugin in the Caddyfile.
+const besideDirective = "\t\tbeside * /beside\n"
+
+// ownFiles are what a Caddy is asked about.
+var ownFiles = map[string]string{
 	"Caddyfile": `http://shop.example.com {
 	route {
-		beside * /beside
-		restwarden wordpress {
+` + besideDirective + `		restwarden wordpress {
 			login_only
 		}
 		reverse_proxy 127.0.0.1:8080
@@ -46,15 +57,18 @@ tests:
 	"recorded": `{"id":"x","request":"` + base64.StdEncoding.EncodeToString([]byte("GET /wp-json/wp/v2/posts HTTP/1.1\r\nHost: localhost\r\n\r\n")) + "\"}\n",
 }
 
-// tryOwnCaddy holds that the Caddy in dir has the module, beside the plugin, with commands
-// that work.
-func tryOwnCaddy(ctx context.Context, dir string) (string, error) {
-	for name, text := range besideFiles {
+// tryOwnCaddy holds that the Caddy in dir has the module, and the plugin where it was built with it, and that the
+// commands work.
+func tryOwnCaddy(ctx context.Context, dir string, beside bool) (string, error) {
+	for name, text := range ownFiles {
+		if !beside {
+			text = strings.Replace(text, besideDirective, "", 1)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return "", err
 		}
 	}
-	own := ownCaddyIn{ctx, dir}
+	own := ownCaddyIn{ctx, dir, beside}
 	for _, try := range []func() (string, error){own.modules, own.classifies, own.explains, own.checks, own.tests, own.manuals, own.completes} {
 		if out, err := try(); err != nil {
 			return out, err
@@ -65,8 +79,9 @@ func tryOwnCaddy(ctx context.Context, dir string) (string, error) {
 
 // ownCaddyIn is the Caddy in a directory.
 type ownCaddyIn struct {
-	ctx context.Context
-	dir string
+	ctx    context.Context
+	dir    string
+	beside bool // it has the plugin, too
 }
 
 // run runs it. A command may end with another status than 0: that is no error.
@@ -94,14 +109,18 @@ func (c ownCaddyIn) has(status int, words []string, args ...string) (string, err
 }
 
 func (c ownCaddyIn) modules() (string, error) {
-	return c.has(0, []string{"http.handlers.restwarden\n", "http.handlers.beside\n"}, "list-modules")
+	out, err := c.has(0, []string{"http.handlers.restwarden\n"}, "list-modules")
+	if has := strings.Contains(out, "http.handlers.beside\n"); err == nil && has != c.beside {
+		err = fmt.Errorf("it has the plugin: %v", has)
+	}
+	return out, err
 }
 
 func (c ownCaddyIn) classifies() (string, error) {
 	return c.has(0, []string{`"id":"x"`}, "restwarden", "classify", "recorded")
 }
 
-// explains holds that a request passes the plugin, which the dry run names.
+// explains holds that a request is decided, and that the dry run names the plugin that it passes.
 func (c ownCaddyIn) explains() (string, error) {
 	for path, status := range map[string]int{"/wp-json/wp/v2/posts": 1, "/beside": 0} {
 		out, err := c.run(status, "restwarden", "explain", "--format", "json", "http://shop.example.com"+path)
@@ -112,8 +131,8 @@ func (c ownCaddyIn) explains() (string, error) {
 		if err := json.Unmarshal([]byte(out), &result); err != nil {
 			return out, err
 		}
-		if !slices.ContainsFunc(result.Assumed, func(s string) bool { return strings.Contains(s, "beside") }) {
-			return out, errors.New("explain does not say that it has left out the plugin")
+		if named := slices.ContainsFunc(result.Assumed, func(s string) bool { return strings.Contains(s, "beside") }); named != c.beside {
+			return out, fmt.Errorf("explain names a plugin that it has left out: %v", named)
 		}
 	}
 	return "", nil

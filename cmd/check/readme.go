@@ -43,6 +43,9 @@ func (c *check) readme(ctx context.Context) {
 		return
 	}
 	for _, line := range commands {
+		if len(xcaddyLines(line)) > 0 {
+			continue // of the step xcaddy
+		}
 		start, try := time.Now(), func(ctx context.Context, line string) (string, error) { return tryCommand(ctx, clone, line) }
 		if user.does(line) {
 			try = user.try
@@ -98,8 +101,6 @@ func tryCommand(ctx context.Context, dir, line string) (string, error) {
 		return lists(ctx, dir, line, "BenchmarkRefusal")
 	case strings.HasPrefix(line, demoCommand):
 		return tryDemo(ctx, dir, "./caddy", "restwarden", "demo")
-	case strings.HasPrefix(line, "xcaddy "):
-		return buildOwnCaddy(ctx, dir, line)
 	}
 	return output(ctx, toolLimit, dir, "bash", "-euo", "pipefail", "-c", line)
 }

@@ -33,6 +33,7 @@ var steps = []step{
 	{"bench", "every benchmark once", (*check).bench, false},
 	{"latency", "calls while a shop is busy: without the directive beside with it, in six weathers", (*check).latency, false},
 	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme, false},
+	{"xcaddy", "the lines with xcaddy " + xcaddyVersion + " of README and docs/install.md, with HEAD as a published module", (*check).xcaddy, false},
 	{"release", "a release, twice, and once more as its workflow makes it: the Debian package and the container of it are tried", (*check).release, false},
 	{"agents", "the clients that agents use, from npm, before the gateway", (*check).agents, false},
 	{"clients", "the shop's client library, from npm, before the gateway and without it", (*check).clients, false},
