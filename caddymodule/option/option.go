@@ -49,8 +49,9 @@ func imported(d *caddyfile.Dispenser) string {
 // InSite adds to an error in an imported directive the first address of the site's block.
 // Caddy passes the block on, but not in the open.
 func InSite(err error, h httpcaddyfile.Helper) error {
-	keys := field(field(reflect.ValueOf(h), "parentBlock"), "Keys")
-	if keys.Kind() != reflect.Slice || keys.Len() == 0 || h.IsNamedRoute() {
+	block := field(reflect.ValueOf(h), "parentBlock")
+	keys, named := field(block, "Keys"), field(block, "IsNamedRoute")
+	if keys.Kind() != reflect.Slice || keys.Len() == 0 || named.Kind() != reflect.Bool || named.Bool() {
 		return err
 	}
 	address := field(keys.Index(0), "Text")
