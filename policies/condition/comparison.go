@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (m *Comparison) fits(v any) bool {
 	if sent, json := v.(json.Number); json {
 		text, is = string(sent), true
 		number = exact(text)
-	} else if m.Is != "=" && is {
+	} else {
 		number = decimal(text)
 	}
 	switch {
@@ -103,11 +104,8 @@ func decimal(text string) *big.Rat {
 
 // exact reads a number of JSON; nil for one that is too long.
 func exact(text string) *big.Rat {
-	mantissa, exponent := text, "0"
-	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		mantissa, exponent = text[:at], text[at+1:]
-	}
-	if n, err := strconv.Atoi(exponent); err != nil || n < -maxExponent || n > maxExponent || len(mantissa) > maxDigits {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if n, err := strconv.Atoi(cmp.Or(exponent, "0")); err != nil || n < -maxExponent || n > maxExponent || len(mantissa) > maxDigits {
 		return nil
 	}
 	number, _ := new(big.Rat).SetString(text)

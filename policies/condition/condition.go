@@ -124,7 +124,7 @@ func add(names call.Names, path []string) {
 func has(names call.Names, path []string) bool {
 	for _, name := range path {
 		below, listed := names[name]
-		if !listed || below == nil {
+		if below == nil {
 			return listed
 		}
 		names = below

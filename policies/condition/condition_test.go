@@ -84,6 +84,43 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// digits returns a number of n digits.
+func digits(n int) string { return strings.Repeat("7", n) }
+
+// TestBounds: a member may have a lower and an upper bound, and another member the same one.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	c := compiled(t, condition.Conditions{}, "n >= 2", "n <= 5", "m <= 5")
+	for body, want := range map[string]string{
+		"n=2&m=5": "", "n=5&m=0": "", "n=1&m=5": "n >= 2", "n=6&m=5": "n <= 5", "n=3&m=6": "m <= 5",
+	} {
+		if got := unmet(t, c, body); got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
+// TestCompared: what `only` names, and what is behind that, can be compared.
+func TestCompared(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{"a", "a.x", "a.x.y.z", "b.c"} {
+		c := compiled(t, condition.Conditions{Only: []string{"b.c", "a"}}, member+" = 1")
+		if got := unmet(t, c, `{"d":1}`); got != "only b.c a" {
+			t.Error(member, got)
+		}
+	}
+	for _, member := range []string{"d", "b.d"} {
+		c := condition.Conditions{Only: []string{"b.c", "a"}, Members: []condition.Comparison{{Member: member, Is: "=", Values: []string{"1"}}}}
+		if err := c.Compile(false); err == nil || err.Error() != member+" is compared, and only does not name it" {
+			t.Error(member, err)
+		}
+	}
+	reads := condition.Conditions{Members: []condition.Comparison{{Member: "a", Is: "=", Values: []string{"1"}}}}
+	if err := reads.Compile(true); err != nil {
+		t.Error("a rule that cannot write compares a parameter:", err)
+	}
+}
+
 // TestComparisons: each place that has the member must fit, as a text or as a number that is sent.
 func TestComparisons(t *testing.T) {
 	t.Parallel()
@@ -97,6 +134,10 @@ func TestComparisons(t *testing.T) {
 		"n = 5":   {`{"n":5}`: true, `{"n":"5"}`: true, `n=5`: true, `{"n":5.0}`: false, `{"n":05}`: false, `{"n":true}`: false, `n=05`: false},
 		"n = -":   {`{"n":"-"}`: true, `{"n":-1}`: false},
 		"n <= 10": {`{"n":10}`: true, `{"n":10.0}`: true, `{"n":1e1}`: true, `{"n":"10"}`: true, `{"n":"-3"}`: true, `n=9.99`: true, `{"n":-1e3}`: true, `{"n":"10.000"}`: true, `{"n":".5"}`: true, `{"n":"5."}`: true, `{"n":10.000000000000000000001}`: false, `{"n":"1e1"}`: false, `{"n":"0x1"}`: false, `{"n":" 1"}`: false, `{"n":"+1"}`: false, `{"n":""}`: false, `{"n":"-"}`: false, `{"n":"."}`: false, `{"n":"1,5"}`: false, `{"n":"--1"}`: false, `{"n":false}`: false, `{"n":null}`: false, `{"n":1e-65}`: false, `{"n":-1e999999999}`: false, `{"n":11}`: false},
+		"n >= 0": {
+			`{"n":1e64}`: true, `{"n":1E64}`: true, `{"n":1e65}`: false, `{"n":1e-64}`: true, `{"n":1e-65}`: false,
+			`{"n":` + digits(64) + `}`: true, `{"n":` + digits(65) + `}`: false, `n=` + digits(64): true, `n=` + digits(65): false,
+		},
 		"n >= -2": {`{"n":-2}`: true, `{"n":"-2.0"}`: true, `{"n":-2.1}`: false, `{"n":"-3"}`: false},
 		"a.b = x": {`{"a":{"b":"x"}}`: true, `a[b]=x`: true, `{"a":{"b":"y"}}`: false, `{"a":[]}`: false, `{"a.b":"x"}`: false, `{"a":{"b":"x","b":"x"}}`: false},
 	} {
@@ -119,7 +160,8 @@ func TestOptional(t *testing.T) {
 	c := compiled(t, condition.Conditions{Optional: []string{"a.b"}}, "a.b = x")
 	for body, want := range map[string]string{
 		``: "", `{}`: "", `{"a":{}}`: "", `{"a":[]}`: "", `{"a":{"b":"x"}}`: "", `{"a":{"b":"y"}}`: "a.b = x",
-		`{"a":null}`: "a.b = x", `{"a":{"b":null}}`: "a.b = x", `{"a":"b"}`: "a.b = x", `{"a":[{"b":"x"}]}`: "a.b = x",
+		`{"a":{"b":"x"},"a":{"b":"x"}}`: "400 rest_ambiguous_request: body",
+		`{"a":null}`:                    "a.b = x", `{"a":{"b":null}}`: "a.b = x", `{"a":"b"}`: "a.b = x", `{"a":[{"b":"x"}]}`: "a.b = x",
 	} {
 		if got := unmet(t, c, body); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
@@ -143,13 +185,18 @@ func TestAround(t *testing.T) {
 		t.Error("a client without an address:", line)
 	}
 	for between, want := range map[string]bool{
-		"12:00-12:01 UTC": true, "11:59-12:00 UTC": false, "22:00-06:00 UTC": false, "11:00-06:00 UTC": true, "22:00-13:00 UTC": true,
+		"12:00-12:01 UTC": true, "11:59-12:00 UTC": false, "22:00-06:00 UTC": false, "11:00-06:00 UTC": true, "22:00-13:00 UTC": true, "13:00-14:00 UTC": false,
+		"12:00-06:00 UTC": true, "22:00-12:00 UTC": false, "12:00-24:00 UTC": true,
 		"00:00-24:00 UTC": true, "14:00-15:00 Europe/Berlin": true, "12:00-14:00 Europe/Berlin": false, "12:30-00:00 UTC": false,
 	} {
 		c := compiled(t, condition.Conditions{Between: between})
 		if got := c.Around(netip.Addr{}, noon) == ""; got != want {
 			t.Error(between, got)
 		}
+	}
+	half := compiled(t, condition.Conditions{Between: "12:15-12:45 UTC"})
+	if line := half.Around(netip.Addr{}, noon.Add(30*time.Minute)); line != "" {
+		t.Error("half past twelve:", line)
 	}
 	winter := compiled(t, condition.Conditions{Between: "13:00-14:00 Europe/Berlin"})
 	if line := winter.Around(netip.Addr{}, time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)); line != "" {
@@ -169,6 +216,7 @@ func TestCompile(t *testing.T) {
 		"from x: not a network such as 203.0.113.0/24 or 2001:db8::/32":                                             {From: []string{"x"}},
 		"from ::ffff:203.0.113.0/120: write the network as one of IPv4":                                             {From: []string{"::ffff:203.0.113.0/120"}},
 		"between 8-18: the hours are written as 08:00-18:00":                                                        {Between: "8-18"},
+		"between 8-18:00: the hours are written as 08:00-18:00":                                                     {Between: "8-18:00"},
 		"between 08:00-25:00: the hours are written as 08:00-18:00":                                                 {Between: "08:00-25:00"},
 		"between 24:00-08:00: the hours are written as 08:00-18:00":                                                 {Between: "24:00-08:00"},
 		"between 08:00-08:00: no time is between the two":                                                           {Between: "08:00-08:00"},
@@ -176,6 +224,7 @@ func TestCompile(t *testing.T) {
 		"n <= x: not a number of a minus, digits and one point":                                                     compare("n", "<=", "x"),
 		"n <= takes one number":                                      compare("n", "<=", "1", "2"),
 		"n =: a value is empty":                                      compare("n", "=", "a", ""),
+		"m =: a value is empty":                                      compare("m", "="),
 		`"a..b" is not the name of a member`:                         compare("a..b", "=", "x"),
 		"a.b.c.d.e: a member is at most 4 names deep":                compare("a.b.c.d.e", "=", "x"),
 		`optional statuz: nothing compares it: did you mean status?`: {Optional: []string{"statuz"}, Members: compare("status", "=", "x").Members},
