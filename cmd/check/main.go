@@ -7,7 +7,7 @@
 //	go run ./cmd/check --fast           what needs no server, in a minute, while one works
 //	go run ./cmd/check --run test,fuzz  some steps
 //	go run ./cmd/check --list           the steps
-//	go run ./cmd/check --nightly 2h     what generates inputs goes on for two hours each, and all systems are built for
+//	go run ./cmd/check --nightly 2h     what generates inputs goes on for two hours each, all systems are built for, and mutants are tried
 //	go run ./cmd/check --before HEAD~3  only whether the gateway does what that of a revision did
 package main
 
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	fuzz := fuzzTime{text: "5000x"}
 	flags.Var(&fuzz, "fuzz", "how long each fuzz target runs: a time such as 10m, or a number of executions such as 20000x")
 	seed := flags.Uint64("seed", 0, "of what is generated; 0 takes the clock")
-	nightly := flags.Duration("nightly", 0, "how long each generator of the steps test, php and wordpress goes on, in place of a number of inputs")
+	nightly := flags.Duration("nightly", 0, "how long each generator of the steps test, php and wordpress goes on, in place of a number of inputs, and at most the step mutation")
 	fast := flags.Bool("fast", false, "only what takes a minute and installs nothing: for while you work")
 	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
 	before := flags.String("before", "", "a revision: only hold the gateway and its commands against those built from it")

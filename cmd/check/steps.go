@@ -27,6 +27,7 @@ var steps = []step{
 	{"cross", "everything compiles for other systems, with --nightly Caddy is built, too", (*check).cross, false},
 	{"test", "all tests but those of the step measure, with the race detector, in random order; with --fast those that need no server", (*check).test, true},
 	{"measure", "the tests that the race detector would only slow: of memory, and long comparisons", (*check).measure, false},
+	{"mutation", "the list of accepted mutants fits the code, with --nightly the tests of what decides notice all others", (*check).mutation, false},
 	{"fuzz", "every fuzz target for a short time", (*check).fuzz, false},
 	{"ossfuzz", "fuzz targets by libFuzzer, built as OSS-Fuzz builds them; with --nightly all", (*check).ossFuzz, false},
 	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php, false},
