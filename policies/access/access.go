@@ -217,7 +217,7 @@ func (p *Access) apply(ctx context.Context, r *policy.Request, rule *policy.Rule
 		return policy.Verdict{}, nil
 	case rule.Who() == policy.BySignature: // a signature covers a request, not a part of one
 		return policy.Forbidden(), nil
-	case rule.Deny && rule.As404:
+	case rule.As404:
 		return policy.Verdict{Status: http.StatusNotFound, Code: policy.CodeNoRoute, Message: policy.MessageNoRoute}, nil
 	case rule.Deny:
 		return policy.Forbidden(), nil

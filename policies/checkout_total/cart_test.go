@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/policytest"
@@ -80,6 +82,17 @@ func TestCheckoutTotal_CartAddress(t *testing.T) {
 
 // decodedCart is what encoding/json reads of a cart, in the words of cartText. ok is false where
 // readers of JSON may disagree.
+// TestCartAddress_Size: an address of the cart has a bound.
+func TestCartAddress_Size(t *testing.T) {
+	t.Parallel()
+	for more, right := range map[int]bool{0: true, 1: false} {
+		text := `{"x":"` + strings.Repeat("x", maxCartAddress-8+more) + `"}`
+		if fields, err := cartAddress(jsontext.Value(text)); (err == nil) != right || right && len(fields) != 1 {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+	}
+}
+
 func decodedCart(text []byte) (want string, ok bool) {
 	if !utf8.Valid(text) || strings.Contains(strings.ToLower(string(text)), `\ud`) {
 		return "", false // encoding/json replaces what is no Unicode

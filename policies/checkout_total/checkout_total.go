@@ -114,8 +114,8 @@ func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
 // expectedTotal reads the total that the shopper saw, in minor units. states is false for
 // an absent or empty value.
 func expectedTotal(c *call.Call) (total int64, states bool, err error) {
-	v, set, err := c.Scalar("expected_total")
-	if err != nil || !set || v == nil || v == "" {
+	v, _, err := c.Scalar("expected_total")
+	if err != nil || v == nil || v == "" {
 		return 0, false, err
 	}
 	total, ok := integer(v)
@@ -246,12 +246,12 @@ func integer(v any) (n int64, ok bool) {
 		text = v
 	case json.Number:
 		text = v.String()
-		if f, err := v.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
+		if f, err := v.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 { // a float from there on may stand for several
 			return int64(f), true
 		}
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil && strconv.FormatInt(n, 10) == text
+	n, _ = strconv.ParseInt(text, 10, 64)
+	return n, strconv.FormatInt(n, 10) == text
 }
 
 // Why implements [policy.Explainer].

@@ -33,7 +33,7 @@ func conditionOption(c *condition.Conditions, o Option) error {
 	}
 	list := map[string]*[]string{"only": &c.Only, "optional": &c.Optional, "from": &c.From}[word]
 	switch {
-	case word != "" && slices.Contains(condition.Words, word) && len(o.Args) > 0 && slices.Contains(condition.Signs, o.Args[0]):
+	case slices.Contains(condition.Words, word) && len(o.Args) > 0 && slices.Contains(condition.Signs, o.Args[0]):
 		return o.Errorf("%s is a word of conditions: write a member of this name in quotes", o.Name)
 	case list != nil && *list != nil, word == "between" && c.Between != "":
 		return o.Once(true)

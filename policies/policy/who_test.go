@@ -1,10 +1,12 @@
 package policy_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -102,6 +104,27 @@ func TestRule_AdmitsRights(t *testing.T) {
 				t.Errorf("%t, %v", admitted, err)
 			}
 		})
+	}
+}
+
+// TestRule_AdmitsRights_Asks: a super admin is no member of the site and has neither role nor capability there. Only a rule
+// that asks for one makes the gateway ask for more than who it is.
+func TestRule_AdmitsRights_Asks(t *testing.T) {
+	t.Parallel()
+	for allow, asked := range map[string]int{"role administrator": 2, "capability edit_posts": 2, "scope orders": 1} {
+		platform := asktest.Routed(map[string]*ask.Answer{
+			"GET /wp/v2/users/me": asktest.JSON(http.StatusOK, `{"id":1,"roles":[],"capabilities":[]}`), "GET /wp/v2/settings": asktest.JSON(http.StatusOK, `{"title":"Site"}`),
+		})
+		r := policytest.Request(t, policytest.NewSite(t), platform, "GET", "/wp-json/wp/v2/posts", "", policytest.BasicAuth)
+		who, _, err := r.Who(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule := policy.MustRule(allow, nil, "/**")
+		admitted, err := rule.AdmitsRights(t.Context(), r, who)
+		if err != nil || admitted != (asked == 2) || len(platform.Questions()) != asked {
+			t.Errorf("%s: %t after %d questions, %v", allow, admitted, len(platform.Questions()), err)
+		}
 	}
 }
 

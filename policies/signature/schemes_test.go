@@ -2,6 +2,7 @@ package signature
 
 import (
 	"encoding/base64"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -254,6 +255,108 @@ func TestSignature_OnceByMessageID(t *testing.T) {
 	}
 }
 
+// TestSignature_Spellings: a sum has one spelling, that of the provider.
+func TestSignature_Spellings(t *testing.T) {
+	t.Parallel()
+	hex32, short := strings.Repeat("ab", 32), strings.Repeat("ab", 31)
+	base32 := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 32)))
+	for name, tt := range map[string]struct {
+		read  func(string, *given) bool
+		right string
+		wrong []string
+	}{
+		"hex":    {readHex, hex32, []string{"", short, hex32 + "ab", strings.ToUpper(hex32), hex32[:63], hex32 + "x", "x" + hex32[1:], hex32 + "\n"}},
+		"github": {readGitHub, "sha256=" + hex32, []string{"", hex32, "sha1=" + hex32, "SHA256=" + hex32, "sha256=" + short, " sha256=" + hex32}},
+		"base64": {readBase64, base32, []string{
+			"", base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 31))), base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 33))),
+			strings.TrimRight(base32, "="), base32[:20] + "\n" + base32[20:], base32 + "\r\n", base32 + base32, base32[:42] + "h=", "!" + base32[1:],
+		}},
+	} {
+		if g := (given{}); !tt.read(tt.right, &g) || len(g.macs) != 1 || len(g.macs[0]) != 32 {
+			t.Errorf("%s: %s is not read", name, tt.right)
+		}
+		for _, text := range tt.wrong {
+			if tt.read(text, new(given)) {
+				t.Errorf("%s: %q is read", name, text)
+			}
+		}
+	}
+	for id, right := range map[string]bool{"msg~1": true, "!": true, "msg\x7f": false, "msg\x80": false, " msg": false} {
+		if g := (given{id: id}); readStandard("v1,"+base32, &g) != right {
+			t.Errorf("the id %q: %v", id, !right)
+		}
+	}
+}
+
+// TestSignature_OneOfTwoUsed: a delivery with two valid signatures is a repeated one where either was used before.
+func TestSignature_OneOfTwoUsed(t *testing.T) {
+	t.Parallel()
+	for used, other := range map[string]string{stripeMAC: olderMAC, olderMAC: stripeMAC} {
+		h := hooks()["stripe, rotated"]
+		signature := h.signature()
+		signature.Once = true
+		s, p := signed(t, signature)
+		if h.headers = []string{"Stripe-Signature: t=1800000000,v1=" + used}; !h.verify(t, s, p) {
+			t.Fatal("the first use is refused")
+		}
+		if h.headers = []string{"Stripe-Signature: t=1800000000,v1=" + used + ",v1=" + other}; h.verify(t, s, p) {
+			t.Errorf("%s counts twice beside another", used)
+		}
+	}
+}
+
+// TestSignature_NoSum: a header without a sum of the scheme's version is no signature.
+func TestSignature_NoSum(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []hook{
+		{scheme: "stripe", keys: []string{"k"}, headers: []string{"Stripe-Signature", "t=1800000000"}},
+		{scheme: "stripe", keys: []string{"k"}, headers: []string{"Stripe-Signature", "t=1800000000,v0=" + stripeMAC}},
+	} {
+		_, p := signed(t, tt.signature())
+		if _, ok := p.Signatures[0].given(http.Header{tt.headers[0]: tt.headers[1:]}); ok {
+			t.Errorf("%q is taken for a signature", tt.headers)
+		}
+	}
+}
+
+// TestSignature_OwnHeaders: schemes that no provider has take headers under other names, and a tolerance of a day at most.
+func TestSignature_OwnHeaders(t *testing.T) {
+	t.Parallel()
+	p := new(Signatures)
+	policytest.Configure(t, p, policytest.Line("signature a", policytest.Line("key k"), policytest.Line("tolerance 24h"), policytest.Line("header signature X-Sig"), policytest.Line("header timestamp X-Time")))
+	policytest.Provision(t, policytest.NewSite(t), p)
+	if s := p.Signatures[0]; s.SignatureHeader != "X-Sig" || s.TimestampHeader != "X-Time" || s.Tolerance != policy.Duration(24*time.Hour) {
+		t.Errorf("%+v", s)
+	}
+	header := func(lines ...string) policy.Option {
+		options := []policy.Option{policytest.Line("key k")}
+		for _, line := range lines {
+			options = append(options, policytest.Line(line))
+		}
+		return policytest.Line("signature a", options...)
+	}
+	block := header("header signature X-Sig")
+	block.Block[1].Block = []policy.Option{policytest.Line("x")}
+	key := policytest.Line("signature a", policytest.Line("key k", policytest.Line("x")))
+	for want, o := range map[string]policy.Option{
+		"header takes signature or timestamp and a name":  header("header signature"),
+		"header takes signature or timestamp and a name ": header("header signature X-Sig X-Other"),
+		"header takes signature or timestamp and a name.": block,
+		"signature":                     header("header signatur X-Sig"),
+		"header":                        header("header signature X-Sig", "header signature X-Other"),
+		"takes one secret or several":   key,
+		"needs a name before its block": policytest.Line("signature", policytest.Line("key k")),
+		"takes one name":                policytest.Line("signature a b"),
+	} {
+		if err := new(Signatures).Configure(o); err == nil || !strings.Contains(err.Error(), strings.TrimRight(want, " .")) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if err := new(Signatures).Configure(policytest.Line("signature", policytest.Line("lock on"))); err == nil || strings.Contains(err.Error(), "needs a name") {
+		t.Errorf("a block without a name and with no option of a signature: %v", err)
+	}
+}
+
 func TestSignature_SchemeOptions(t *testing.T) {
 	for name, s := range map[string]*Signature{
 		"tolerance without timestamp": {Name: "a", Keys: []string{"k"}, Scheme: "github", Tolerance: policy.Duration(time.Minute)},
@@ -263,6 +366,7 @@ func TestSignature_SchemeOptions(t *testing.T) {
 		"one header for both":         {Name: "a", Keys: []string{"k"}, SignatureHeader: "X-S", TimestampHeader: "x-s"},
 		"standard key":                {Name: "a", Keys: []string{"whsec_not base64"}, Scheme: "standard"},
 		"empty standard key":          {Name: "a", Keys: []string{"whsec_"}, Scheme: "standard"},
+		"standard key with a tail":    {Name: "a", Keys: []string{standardKey + "!!"}, Scheme: "standard"},
 		"zero standard key":           {Name: "a", Keys: []string{"whsec_AAAAAAAAAAAAAAAA"}, Scheme: "standard"},
 		"too long":                    {Name: "a", Keys: []string{"k"}, Tolerance: policy.Duration(25 * time.Hour)},
 	} {

@@ -82,6 +82,8 @@ func TestSignature_Note(t *testing.T) {
 	}{
 		{"Signature cookie is missing", nil},
 		{"not ten digits", []string{"X-Timestamp: 1800000000000", right}},
+		{"not ten digits", []string{"X-Timestamp: 18000000e2", right}},
+		{"not ten digits", []string{"X-Timestamp: 0800000000", right}},
 		{"off by 6m40s", []string{"X-Timestamp: 1800000400", right}},
 		{"not made with one of its keys", []string{stamp, "X-Signature: " + requestMAC}},
 		{"", []string{stamp, right}},
@@ -154,6 +156,31 @@ func TestSignature_Once(t *testing.T) {
 		r.Matched.Rule = signedRule(s)
 		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() != refused {
 			t.Errorf("use %d: %+v, %v", i+1, v, err)
+		}
+	}
+}
+
+// TestSignature_OnceARequest: a signature that counts once does so for its request, however often that is judged.
+func TestSignature_OnceARequest(t *testing.T) {
+	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
+	r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", policytest.SignedStamp, "X-Signature: "+policytest.StampMAC)
+	r.Matched.Rule = signedRule(s)
+	for range 2 {
+		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() {
+			t.Errorf("%+v, %v", v, err)
+		}
+	}
+}
+
+// TestSignature_OtherRules: a call whose rule asks for no signature, or that no rule is about, needs none.
+func TestSignature_OtherRules(t *testing.T) {
+	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}})
+	users := policy.MustRule("users", nil, "/cookie/v1/**")
+	for _, rule := range []*policy.Rule{nil, &users} {
+		r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "")
+		r.Matched.Rule = rule
+		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() {
+			t.Errorf("%v: %+v, %v", rule, v, err)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (s *Signature) verify(ctx context.Context, r *policy.Request) (fault string
 		return "is not made with one of its keys, or is for another call", nil
 	}
 	if s.Once && spent.Get(r) != s {
-		if first, err := s.first(ctx, r.Site.Store, right); err != nil || !first {
+		if first, err := s.first(ctx, r.Site.Store, right); !first {
 			return "was used before", err
 		}
 		spent.Set(r, s)
