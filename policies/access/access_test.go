@@ -151,6 +151,9 @@ func TestAccess_HandsOnThePlatformsWords(t *testing.T) {
 		if err != nil || v.Answer == nil || string(v.Answer.Body) != body {
 			t.Errorf("%s: got %+v, %v", body, v, err)
 		}
+		if v.Rule != "" || v.Pos != "" || v.Yields {
+			t.Errorf("%s: the platform refuses, and %+v names a rule", body, v)
+		}
 	}
 }
 

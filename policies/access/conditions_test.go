@@ -109,6 +109,11 @@ func TestConditions_Lockdown(t *testing.T) {
 			t.Errorf("%s, before the body is looked at: %+v, %v", body, v, err)
 		}
 	}
+	r := policytest.Request(t, s, asktest.Answering(401, ""), "POST", "/wp-json/form/v1/send", `{"mail":1,"mail":2}`, sendsJSON)
+	r.InForce.Locked = true
+	if v, err := closed.Check(t.Context(), r); err == nil || v.Refused() {
+		t.Errorf("a body without a certain reading: %+v, %v", v, err)
+	}
 }
 
 // TestConditions_Prove: a condition may hold and may not, so that neither claim holds.

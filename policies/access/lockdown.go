@@ -160,25 +160,26 @@ func keptOut(r *policy.Request) (locked, closed bool) {
 
 // Rewrite replaces the embedded objects that the lockdown closes.
 func (p *lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
-	locked, closed := keptOut(r)
+	locked, _ := keptOut(r)
 	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
-		if embedded != nil && p.showsEmbedded(r.Part(embedded), locked, closed) {
+		if embedded != nil && p.showsEmbedded(r.Part(embedded), locked) {
 			return value
 		}
 		return rewrite.ForbiddenEmbed()
 	})
 }
 
-// showsEmbedded tells whether an embedded object is open to a caller of whom keptOut has said so.
-func (p *lockdown) showsEmbedded(r *policy.Request, locked, closed bool) bool {
-	if _, matches := r.InForce.Closed(r.Call); closed && matches {
+// showsEmbedded tells whether an embedded object is open to a caller whom lines that close calls keep out, and a lockdown
+// if locked.
+func (p *lockdown) showsEmbedded(r *policy.Request, locked bool) bool {
+	if _, closed := r.InForce.Closed(r.Call); closed {
 		return false
 	}
 	if !locked {
 		return true
 	}
-	open, _, err := p.opens(r, false)
-	return open && err == nil
+	open, _, _ := p.opens(r, false) // not where it has an error
+	return open
 }
 
 // Why implements [policy.Explainer].
