@@ -227,9 +227,17 @@ func TestMatch_Unmet(t *testing.T) {
 	}
 	m := policy.Match{Rule: &r, Route: &r.Target().Routes()[0]}
 	for _, tt := range []struct{ target, body, want string }{
-		{"", `{"a":1}`, ""}, {"", `{"b":1}`, "only a"}, {"", `{"id":5,"a":1}`, ""}, {"?id=5", `{"id":"5"}`, ""}, {"?id=6", `{"id":5}`, "parameter_outside_path"},
-		{"", `{"id":null}`, ""}, {"", `{"id":[5]}`, "parameter_outside_path"}, {"", `{"id":{"5":5}}`, "parameter_outside_path"}, {"", `{"id":6}`, "parameter_outside_path"},
-		{"?consumer_key=ck_1&consumer_secret=cs_1", `{"a":1}`, ""}, {"", `{"a":1,"a":2}`, "body"},
+		{"", `{"a":1}`, ""},
+		{"", `{"b":1}`, "only a"},
+		{"", `{"id":5,"a":1}`, ""},
+		{"?id=5", `{"id":"5"}`, ""},
+		{"?id=6", `{"id":5}`, "parameter_outside_path"},
+		{"", `{"id":null}`, ""},
+		{"", `{"id":[5]}`, "parameter_outside_path"},
+		{"", `{"id":{"5":5}}`, "parameter_outside_path"},
+		{"", `{"id":6}`, "parameter_outside_path"},
+		{"?consumer_key=ck_1&consumer_secret=cs_1", `{"a":1}`, ""},
+		{"", `{"a":1,"a":2}`, "body"},
 	} {
 		req := policytest.Request(t, policytest.NewSite(t), nil, "POST", "/wp-json/a/v1/5"+tt.target, tt.body, policytest.JSONType)
 		got, err := m.Unmet(req)
@@ -271,8 +279,17 @@ func TestMatch_ProtectNames(t *testing.T) {
 		target, body string
 		right        bool
 	}{
-		{"", "", true}, {"?id=5", "", true}, {"?id=6", "", false}, {"?other=6", "", true}, {"?id[]=5", "", false}, {"", `{"id":5}`, true}, {"", `{"id":"5"}`, true},
-		{"", `{"id":6}`, false}, {"", `{"id":null}`, true}, {"", `{"id":[5]}`, false}, {"", `{"id":5,"id":5}`, false},
+		{"", "", true},
+		{"?id=5", "", true},
+		{"?id=6", "", false},
+		{"?other=6", "", true},
+		{"?id[]=5", "", false},
+		{"", `{"id":5}`, true},
+		{"", `{"id":"5"}`, true},
+		{"", `{"id":6}`, false},
+		{"", `{"id":null}`, true},
+		{"", `{"id":[5]}`, false},
+		{"", `{"id":5,"id":5}`, false},
 	} {
 		req := policytest.Request(t, policytest.NewSite(t), nil, "POST", "/wp-json/a/v1/5"+tt.target, tt.body, policytest.JSONType)
 		m, ok := rule.Match(req.Call)

@@ -104,16 +104,25 @@ func (r Run) Conditions(ctx context.Context, p Package) (*Conditions, error) {
 func (c *Conditions) Try(ctx context.Context, number int) (Status, error) {
 	for _, test := range c.programs {
 		out, err := machine.Run(ctx, test.dir, []string{variable + "=" + strconv.Itoa(number)}, test.path, test.args...)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
-		case strings.Contains(out, "panic: test timed out after"):
-			return TimedOut, nil
-		case err != nil:
-			return Killed, nil
+		}
+		if status := statusOf(out, err); status != Survived {
+			return status, nil
 		}
 	}
 	return Survived, nil
+}
+
+// statusOf says what became of a mutant whose tests have ended.
+func statusOf(out string, err error) Status {
+	switch {
+	case err == nil:
+		return Survived
+	case strings.Contains(out, "panic: test timed out after"):
+		return TimedOut
+	}
+	return Killed
 }
 
 // omission is an expression that is left out, and what is written for it, with the number of the mutant.
