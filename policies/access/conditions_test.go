@@ -97,7 +97,7 @@ func TestConditions_Around(t *testing.T) {
 func TestConditions_Lockdown(t *testing.T) {
 	t.Parallel()
 	s, access := policytest.NewSite(t), new(Access)
-	policytest.Configure(t, access, conditional("allow anyone POST /form/v1/send", "only mail"))
+	policytest.Configure(t, access, conditional("allow anyone POST /form/v1/send", "only mail"), conditional("allow anyone POST /list/v1/:id", "only mail"))
 	closed := lockdown{policytest.Provision(t, s, access)}
 	for body, status := range map[string]int{`{"mail":1}`: 0, `{"mail":1,"x":2}`: 401} {
 		r := policytest.Request(t, s, asktest.Answering(401, ""), "POST", "/wp-json/form/v1/send", body, sendsJSON)
@@ -113,6 +113,29 @@ func TestConditions_Lockdown(t *testing.T) {
 	r.InForce.Locked = true
 	if v, err := closed.Check(t.Context(), r); err == nil || v.Refused() {
 		t.Errorf("a body without a certain reading: %+v, %v", v, err)
+	}
+	r = policytest.Request(t, s, asktest.Answering(401, ""), "POST", "/wp-json/list/v1/5?id=6", `{"mail":1,"id":5}`, sendsJSON)
+	r.InForce.Locked = true
+	if v, err := closed.Check(t.Context(), r); err == nil || v.Refused() {
+		t.Errorf("another id beside the path: %+v, %v", v, err)
+	}
+}
+
+// TestConditions_Early: before the body is read, conditions about parameters are left out, and those about the client are not.
+func TestConditions_Early(t *testing.T) {
+	t.Parallel()
+	s, access := policytest.NewSite(t), new(Access)
+	policytest.Configure(t, access, conditional("allow anyone POST /form/v1/send", "only mail", "from 192.0.2.0/24"))
+	policytest.Provision(t, s, access)
+	for client, early := range map[string]int{"192.0.2.7": 0, "198.51.100.7": 403} {
+		r := policytest.Request(t, s, nil, "POST", "/wp-json/form/v1/send", `{"x":1}`, sendsJSON)
+		r.Client = netip.MustParseAddr(client)
+		if v, err := access.CheckEarly(t.Context(), r); err != nil || v.Status != early {
+			t.Errorf("%s, early: %+v, %v", client, v, err)
+		}
+		if v, err := access.Check(t.Context(), r); err != nil || v.Status != 403 {
+			t.Errorf("%s: %+v, %v", client, v, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -77,6 +78,35 @@ func TestLockdown_Embedded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// brokenScopes cannot say which scopes a caller has.
+type brokenScopes struct{ policy.Scopes }
+
+func (brokenScopes) Names() []string { return []string{"orders"} }
+
+func (brokenScopes) Verified(context.Context, *policy.Request) ([]string, error) {
+	return nil, ask.ErrUndecided
+}
+
+// TestLockdown_UndecidedScopes: a user of whom not all is known that rules ask for is kept out as somebody unknown.
+func TestLockdown_UndecidedScopes(t *testing.T) {
+	t.Parallel()
+	for _, locked := range []bool{true, false} {
+		s := policytest.NewSite(t)
+		s.Scopes = brokenScopes{}
+		rule := policy.MustRule("scope orders", nil, "/wc/v3/**")
+		if err := rule.CheckNames(s); err != nil {
+			t.Fatal(err)
+		}
+		r := policytest.Request(t, s, asktest.Answering(200, policytest.AdminBody), "GET", "/wp-json/wp/v2/posts?_embed", "", policytest.BasicAuth)
+		if r.InForce.Locked = locked; !locked {
+			r.InForce = r.InForce.Lines(nil, closes())
+		}
+		if need := new(lockdown).Rewrites(r); need != policy.RewriteBody {
+			t.Errorf("locked %v: needs %v", locked, need)
+		}
 	}
 }
 
