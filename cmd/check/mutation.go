@@ -22,6 +22,7 @@ var mutated = []mutation.Package{
 		Dir: "policies/access", Files: []string{"access.go", "conditions.go", "embed.go", "guard.go", "lockdown.go", "login_refusal.go"},
 		Tests: []string{"policies"},
 	},
+	{Dir: "policies/call/routes", Files: []string{"pattern.go"}},
 	{Dir: "policies/condition"},
 	{Dir: "policies/signature", Files: []string{"schemes.go", "signature.go", "verify.go"}},
 	{Dir: "policies/checkout_total"},
