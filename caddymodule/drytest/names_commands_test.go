@@ -89,7 +89,7 @@ var exits = []struct {
 	{"credentials JOURNAL", 0, "there is a report"},
 	{"credentials NONE", 2, "usage"},
 	{"credentials EMPTY", 3, "nothing was found"},
-	{"diff FILE FILE", 0, "also with changes"},
+	{"diff FILE --fail-on opened FILE", 0, "also with changes"},
 	{"diff --fail-on opened FILE OPENED", 1, "something that --fail-on names"},
 	{"diff FILE NONE", 2, "usage, or a configuration does not load"},
 	{"plugins woocommerce", 0, "fine"},

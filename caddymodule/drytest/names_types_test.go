@@ -120,6 +120,7 @@ func kindOf(t reflect.Type) string {
 		return "object"
 	case reflect.Interface, reflect.Pointer:
 		return "any"
+	default:
+		return "number"
 	}
-	return "number"
 }

@@ -114,7 +114,7 @@ func (d *dryRun) prepare(ctx context.Context) (*workflow.Workflow, error) {
 
 // lineOf is the line of a page that begins as this.
 func lineOf(page, begins string) (string, error) {
-	text, err := os.ReadFile(page) //nolint:gosec // of the clone
+	text, err := os.ReadFile(page)
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, begins) {
 			return strings.TrimSpace(line), nil

@@ -87,7 +87,7 @@ func (d *dryRun) fitSchemas(ctx context.Context, files map[string]string) error 
 // fits holds a document against the schema of its version. Schemas refer to others by an address below that of all:
 // these are read from dir as well.
 func fits(dir, path string) error {
-	text, err := os.ReadFile(path) //nolint:gosec // of the release
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (dir schemas) Load(name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path) //nolint:gosec // of a module
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}

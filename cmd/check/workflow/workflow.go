@@ -56,7 +56,7 @@ func (s Step) String() string {
 
 // Read reads a workflow from a file.
 func Read(name string) (w *Workflow, err error) {
-	f, err := os.Open(name) //nolint:gosec // of the repository
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func read(t *testing.T, text string) (*Workflow, error) {
 	return Read(name)
 }
 
-// runs runs a workflow, and returns what its steps printed, and those that are commands.
+// runs lets a workflow run, and returns what its steps printed, and those that are commands.
 func runs(t *testing.T, text string) (printed string, commands []string, err error) {
 	t.Helper()
 	w, err := read(t, text)
