@@ -23,6 +23,7 @@ var mutated = []mutation.Package{
 		Tests: []string{"policies"},
 	},
 	{Dir: "policies/call/routes", Files: []string{"pattern.go"}},
+	{Dir: "policies/abilities", Files: []string{"rule.go"}},
 	{Dir: "policies/condition"},
 	{Dir: "policies/signature", Files: []string{"schemes.go", "signature.go", "verify.go"}},
 	{Dir: "policies/checkout_total"},
