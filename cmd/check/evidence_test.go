@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -20,6 +22,24 @@ func TestEvidence(t *testing.T) {
 	for _, f := range evidence {
 		if said, err := f.said(readme); err != nil || said == 0 {
 			t.Errorf("%s: %d, %v", f.command, said, err)
+		}
+	}
+}
+
+// TestEvidence_Cost: README's sentence has the figures of the page on costs.
+func TestEvidence_Cost(t *testing.T) {
+	t.Parallel()
+	pages := documents(t)
+	for row, said := range map[string]string{
+		"page": "A page takes %s µs", "anonymous call": "an anonymous call %s µs", "identified": "a call of a known user %s µs", "order update": "an update of a known order %s µs",
+	} {
+		m := regexp.MustCompile(`(?m)^\| ` + row + ` \| ([\d.]+) \(`).FindStringSubmatch(pages["docs/guides/cost.md"])
+		if m == nil {
+			t.Errorf("the page has no row %s", row)
+			continue
+		}
+		if want := fmt.Sprintf(said, m[1]); !strings.Contains(strings.Join(strings.Fields(pages["README.md"]), " "), want) {
+			t.Errorf("README does not say: %s", want)
 		}
 	}
 }
