@@ -63,8 +63,9 @@ func (r Run) Gremlins(ctx context.Context, p Package) ([]Mutant, error) {
 		"PATH=" + r.wrapped() + string(os.PathListSeparator) + os.Getenv("PATH"), "TMPDIR=" + r.Dir,
 		"MUTATION_GO=" + goes, "MUTATION_DIR=" + filepath.Join(r.Root, p.Dir), "MUTATION_PACKAGE=" + r.path(p), "MUTATION_TESTS=" + strings.Join(r.tests(p), " "), "MUTATION_LIMIT=" + r.Limit.String(),
 	}
-	// Its own limit is a multiple of the time that the tests took: a wide one, since other programs run as well.
-	args := append([]string{"unleash", "--timeout-coefficient", "20", "--output", report}, operators...)
+	// Its own limit is a multiple of the time that the tests took, which may be no more than a look into the cache. A wide
+	// one leaves it to that of go.sh, which does not count the build.
+	args := append([]string{"unleash", "--timeout-coefficient", "200", "--output", report}, operators...)
 	args = append(args, "--exclude-files", "/") // packages below this one
 	files, err := os.ReadDir(filepath.Join(r.Root, p.Dir))
 	if err != nil {
