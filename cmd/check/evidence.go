@@ -24,7 +24,7 @@ type figure struct {
 // evidence are the rows in their order.
 var evidence = []figure{
 	{
-		"recorded answers of WordPress, PHP, nginx, Apache and lighttpd to hostile and honest requests: each request is read again, and none is taken for another call than it was",
+		"recorded outcomes of hostile and honest requests to WordPress, behind Caddy with PHP-FPM, Apache and nginx: each request is read again, and none is taken for another call than it was",
 		"go test ./policies/call -run Conformance", "test", "TestConformance", false,
 	},
 	{

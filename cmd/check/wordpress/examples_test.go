@@ -100,6 +100,7 @@ func (e *example) holds(t *testing.T, p examples.Place, program string, env []st
 		c.check("what PHP knows", exampleKnows(t.Context(), visitor))
 	}
 	c.check("a program logs in", exampleAnswers(t.Context(), visitor, "/wp-json/wp/v2/users/me", client.Login(admin.Login+":"+admin.Application)))
+	c.check("a directory without its slash", exampleRedirects(t.Context(), visitor))
 	c.check("the log-in page", exampleAnswers(t.Context(), visitor, "/wp-login.php"))
 }
 
@@ -112,6 +113,24 @@ func exampleKnows(ctx context.Context, visitor *http.Client) error {
 	got, err := client.Do(visitor, req)
 	if err == nil && (client.At(got.Body, "https") != "on" || client.At(got.Body, "address") != examples.Visitor) {
 		err = fmt.Errorf("got %d %s, want %s over https", got.Status, got.Body, examples.Visitor)
+	}
+	return err
+}
+
+// exampleRedirects is that a redirect of the server behind leads to the site, and not to the server's own port.
+func exampleRedirects(ctx context.Context, visitor *http.Client) error {
+	req, err := client.Request(ctx, "https://localhost", "GET /wp-admin", "")
+	if err != nil {
+		return err
+	}
+	res, err := visitor.Transport.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	to, err := res.Location()
+	if err == nil && (to.Host != "localhost" || to.Path != "/wp-admin/") {
+		err = fmt.Errorf("it leads to %s", to)
 	}
 	return err
 }
