@@ -44,6 +44,21 @@ func TestEvidence_Cost(t *testing.T) {
 	}
 }
 
+// TestEvidence_Bypass: README says what gets past hand-written blocks as the page does.
+func TestEvidence_Bypass(t *testing.T) {
+	t.Parallel()
+	pages := documents(t)
+	m := regexp.MustCompile(`(?m)^\| all \| \d+ \| (\d+) \| (\d+) \| (\d+) \| 0 \|$`).FindStringSubmatch(pages["docs/commands/bypass.md"])
+	if m == nil {
+		t.Fatal("docs/commands/bypass.md has no sum")
+	}
+	for _, want := range []string{"Of " + m[1] + " spellings", "miss " + m[2] + " and " + m[3] + "."} {
+		if !strings.Contains(pages["README.md"], want) {
+			t.Errorf("README does not say: %s", want)
+		}
+	}
+}
+
 // TestEvidence_Held: a run that has counted less than README says fails, one that counts more
 // passes, and with --evidence README has the new figures.
 func TestEvidence_Held(t *testing.T) {
