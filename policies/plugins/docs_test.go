@@ -23,7 +23,7 @@ var (
 
 // madeUp are namespaces of nobody, which examples may use: of own plugins of a site, of the
 // plugins that the interface document describes (docs/project/interface E13 and E14), and of letters.
-var madeUp = []string{"acme/v1", "bookings/v1", "forms/v1", "newsletter/v1", "old-plugin/v1", "cookie/v1", "canary/v1"}
+var madeUp = []string{"acme/v1", "acme/v1.0", "bookings/v1", "forms/v1", "newsletter/v1", "old-plugin/v1", "cookie/v1", "canary/v1"}
 
 // routeWritten finds routes with a version: in rules, in JSON, in addresses and in prose.
 var routeWritten = regexp.MustCompile(`(?:wp-json|rest_route=|[\s"'\x60(\[|,])/([a-z][a-z0-9_-]*/v?[0-9]+(?:\.[0-9]+)?)((?:/[a-zA-Z0-9_:*.-]+)*)`)
