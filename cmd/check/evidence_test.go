@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -56,6 +57,18 @@ func TestEvidence_Bypass(t *testing.T) {
 		if !strings.Contains(pages["README.md"], want) {
 			t.Errorf("README does not say: %s", want)
 		}
+	}
+}
+
+// TestEvidence_SubTests: of a figure of tests each sub-test counts once, and the test itself does not.
+func TestEvidence_SubTests(t *testing.T) {
+	t.Parallel()
+	r := results{step: "s", out: io.Discard}
+	for _, test := range []string{"TestA/each/one", "TestA/each/two", "TestA/each", "TestA/eachOther"} {
+		r.count(test, 7)
+	}
+	if n := r.counted(figure{step: "s", test: "TestA/each", tests: true}); n != 2 {
+		t.Errorf("counted %d, want 2", n)
 	}
 }
 

@@ -69,6 +69,7 @@ func (r *results) counted(f figure) (n int) {
 	for _, c := range r.checks {
 		switch {
 		case c.step != f.step || c.test != f.test && (f.test == "" || !strings.HasPrefix(c.test, f.test+"/")):
+		case f.tests && c.test == f.test: // the test itself is none of its sub-tests
 		case f.tests:
 			n++
 		default:
