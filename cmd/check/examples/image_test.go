@@ -18,7 +18,7 @@ const released = root + "/cmd/release/container"
 func TestImage(t *testing.T) {
 	t.Parallel()
 	want := finalStage(t, filepath.Join(released, "Containerfile"))
-	got := strings.Replace(finalStage(t, filepath.Join(root, "docs/examples/shared/Dockerfile")), "COPY --from=files /caddy ", "COPY caddy ", 1)
+	got := strings.Replace(finalStage(t, filepath.Join(root, "docs/examples/common/Dockerfile")), "COPY --from=files /caddy ", "COPY caddy ", 1)
 	if got != want {
 		t.Errorf("the image is made by\n%s\nthat of a release by\n%s", got, want)
 	}
@@ -34,7 +34,7 @@ func finalStage(t *testing.T, file string) string {
 // TestImage_Service: the service that examples extend is that of a release, but for what each of them says itself.
 func TestImage_Service(t *testing.T) {
 	t.Parallel()
-	want, got := caddyService(t, filepath.Join(released, "compose.yaml")), caddyService(t, filepath.Join(root, "docs/examples/shared/compose.yaml"))
+	want, got := caddyService(t, filepath.Join(released, "compose.yaml")), caddyService(t, filepath.Join(root, "docs/examples/common/compose.yaml"))
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the service is\n%v\nthat of a release\n%v", got, want)
 	}
@@ -70,7 +70,7 @@ func TestImage_Versions(t *testing.T) {
 	if required == nil || with == nil {
 		t.Fatal("go.mod names no Caddy, or README no module")
 	}
-	for _, name := range []string{"shared", "frankenphp"} {
+	for _, name := range []string{"common", "frankenphp"} {
 		text := readFile(t, filepath.Join(root, "docs/examples", name, "Dockerfile"))
 		for _, m := range fromLine.FindAllStringSubmatch(text, -1) {
 			if !pinned.MatchString(m[1]) {
