@@ -58,25 +58,22 @@ func (m *Comparison) holds(values []any) bool {
 
 // fits compares the text of a string, or of a number as it was sent. Nothing else fits.
 func (m *Comparison) fits(v any) bool {
-	var number *big.Rat
 	text, is := v.(string)
+	read := decimal
 	if sent, json := v.(json.Number); json {
-		text, is = string(sent), true
-		number = exact(text)
-	} else {
-		number = decimal(text)
+		text, is, read = string(sent), true, exact
 	}
-	switch {
-	case !is:
-		return false
-	case m.Is == "=":
-		return slices.Contains(m.Values, text)
+	if m.Is == "=" || !is {
+		return is && slices.Contains(m.Values, text)
+	}
+	switch number := read(text); {
 	case number == nil:
 		return false
 	case m.Is == "<=":
 		return number.Cmp(m.bound) <= 0
+	default:
+		return number.Cmp(m.bound) >= 0
 	}
-	return number.Cmp(m.bound) >= 0
 }
 
 // maxDigits and maxExponent bound the numbers that are compared. Larger ones are refused.
